@@ -1,0 +1,68 @@
+"""Exceptions and warnings of the package: one base class, children that carry their data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from urdf_gibbs.robot.findings import Finding
+
+
+class UrdfGibbsError(Exception):
+    """Base of every exception raised on purpose by urdf_gibbs."""
+
+
+class UrdfError(UrdfGibbsError, ValueError):
+    """A URDF that cannot be loaded; ``findings`` holds every error found, not just the first."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(str(finding) for finding in self.findings))
+
+
+class ArgumentError(UrdfGibbsError, ValueError):
+    """An argument of wrong shape, name or value."""
+
+
+class UnknownNameError(UrdfGibbsError, KeyError):
+    """A link, joint, method or model that does not exist; the message lists what does."""
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        listed = ", ".join(self.known[:20]) + (", ..." if len(self.known) > 20 else "")
+        self.message = f"no {kind} named {name!r}; known: {listed or 'none'}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class SingularMassMatrixError(UrdfGibbsError, ArithmeticError):
+    """Forward dynamics does not exist: some motion of ``joints`` carries no inertia.
+
+    ``states`` are the indices (into the flattened batch) where it happens; () for a single state.
+    """
+
+    def __init__(self, joints: Sequence[str], states: Sequence[int] = ()) -> None:
+        self.joints, self.states = tuple(joints), tuple(states)
+        where = f" (states {', '.join(map(str, self.states[:10]))})" if self.states else ""
+        super().__init__(
+            f"the mass matrix is singular{where}: moving {', '.join(self.joints)} meets no inertia; "
+            "give the links they carry a mass and an inertia, or make the joints fixed"
+        )
+
+
+class OracleMissingError(UrdfGibbsError, ImportError):
+    """Pinocchio is asked for and not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the oracle needs Pinocchio: pip install pin (Linux, macOS) or conda install pinocchio (all platforms); "
+            "everything but validation works without it"
+        )
+
+
+class UrdfWarning(UserWarning):
+    """A URDF that loads but deserves a look; ``urdf-gibbs check`` prints the findings one by one."""

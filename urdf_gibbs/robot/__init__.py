@@ -1,0 +1,1 @@
+"""From a URDF to an immutable robot: reading, lint, tree, branches."""

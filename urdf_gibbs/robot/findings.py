@@ -1,0 +1,58 @@
+"""What the lint has to say: one finding is one line that names file, line, element, value and expectation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One remark on a URDF. ``line`` is 0 where the source has no lines (a loaded object)."""
+
+    severity: Severity
+    code: str
+    file: str
+    line: int
+    element: str
+    value: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.severity}: {self.element}: found {self.value}, expected {self.expected} [{self.code}]"
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Findings:
+    """Collects the findings of one source."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.items: list[Finding] = []
+
+    def error(self, code: str, line: int, element: str, value: object, expected: str) -> None:
+        self._add("error", code, line, element, value, expected)
+
+    def warning(self, code: str, line: int, element: str, value: object, expected: str) -> None:
+        self._add("warning", code, line, element, value, expected)
+
+    def note(self, code: str, line: int, element: str, value: object, expected: str) -> None:
+        self._add("note", code, line, element, value, expected)
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [item for item in self.items if item.severity == "error"]
+
+    def _add(self, severity: Severity, code: str, line: int, element: str, value: object, expected: str) -> None:
+        self.items.append(Finding(severity, code, self.file, line, one_line(element), one_line(value), one_line(expected)))
+
+
+def one_line(value: object, limit: int = 160) -> str:
+    """Text that stays on one line of a terminal, whatever the file held."""
+    text = " ".join(str(value).split())
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,95 @@
+"""The way in: a path, XML text or a loaded urchin or urdfpy object becomes a Robot, or an error that says everything at once."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
+from urdf_gibbs.robot import xml
+from urdf_gibbs.robot.findings import Finding, Findings
+from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.tree import build
+from urdf_gibbs.robot.urdf import Urdf, read
+
+Base = Literal["fixed", "floating", "planar"]
+BASES = ("fixed", "floating", "planar")
+XML_TEXT = "<text>"
+
+
+def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> Robot:
+    """Read a URDF into a Robot.
+
+    source: path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
+    base: what the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
+    mimic: mimic joints follow their master; False frees them.
+    package_dirs: folders that hold the packages of ``package://`` mesh names (used by the mesh lint and the viewer).
+
+    Raises UrdfError with all errors of the file; warns once (UrdfWarning) where the file is questionable.
+    """
+    if base not in BASES:
+        raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
+    urdf = read_source(source)
+    tree = build(urdf, base, mimic)
+    if tree is None:
+        raise UrdfError(urdf.findings.errors)
+    robot = assemble(urdf, tree, base)
+    robot._cache["package_dirs"] = tuple(os.fspath(folder) for folder in package_dirs)
+    _warn(robot.findings)
+    return robot
+
+
+def read_source(source: Any) -> Urdf:
+    """Links and joints of any accepted source, with the findings so far."""
+    if isinstance(source, Urdf):
+        return source
+    if not isinstance(source, str | bytes | os.PathLike):
+        from urdf_gibbs.robot.objects import read_object
+
+        return read_object(source)
+    text = source_text(source)
+    file = source_name(source)
+    findings = Findings(file)
+    if isinstance(text, OSError):
+        findings.error("unreadable", 0, "file", text.strerror or str(text), "a readable URDF file, or XML text that starts with '<'")
+        return Urdf("", file, findings)
+    root = xml.parse(text, findings)
+    return Urdf("", file, findings) if root is None else read(root, findings)
+
+
+def source_name(source: Any) -> str:
+    """What a finding calls the source: the path, or ``<text>``."""
+    if not isinstance(source, str | bytes | os.PathLike):
+        return f"<{type(source).__module__.split('.')[0]} object>"
+    return XML_TEXT if is_text(source) else os.fsdecode(source)
+
+
+def source_text(source: str | bytes | os.PathLike[str]) -> str | bytes | OSError:
+    """The XML, or the reason why there is none."""
+    if isinstance(source, str | bytes) and is_text(source):
+        return source
+    try:
+        with open(source, "rb") as file:
+            return file.read()
+    except OSError as problem:
+        return problem
+    except ValueError as problem:  # a NUL byte in the name
+        return OSError(None, str(problem))
+
+
+def is_text(source: Any) -> bool:
+    """XML text rather than a path: its first character is "<" (UTF-16 included)."""
+    if isinstance(source, str):
+        return source.lstrip("\ufeff \t\r\n").startswith("<") or "\n" in source
+    if isinstance(source, bytes):
+        return source.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or source[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\n" in source
+    return False
+
+
+def _warn(findings: tuple[Finding, ...]) -> None:
+    questionable = [finding for finding in findings if finding.severity == "warning"]
+    if questionable:
+        more = f" (and {len(questionable) - 1} more in robot.findings)" if len(questionable) > 1 else ""
+        warnings.warn(f"{questionable[0]}{more}", UrdfWarning, stacklevel=3)

@@ -1,0 +1,257 @@
+"""The robot: immutable constants of the moving bodies, names, coordinates and frames.
+
+Body i is what joint i moves. Its frame sits at the joint's origin and moves with the body; at q = 0
+it stands at ``placement[i]`` in the frame of body ``parent[i]`` (-1: the world).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.errors import UnknownNameError
+from urdf_gibbs.robot import manifold
+from urdf_gibbs.robot.branches import Branches
+from urdf_gibbs.robot.findings import Finding
+from urdf_gibbs.robot.spatial import Inertia, Pose, plane_rotation
+from urdf_gibbs.robot.tree import Tree
+from urdf_gibbs.robot.urdf import Link, Urdf
+
+Array = NDArray[np.float64]
+
+NQ = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 7, "planar": 3}
+NV = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 6, "planar": 3}
+VELOCITY_SUFFIXES = {6: ("vx", "vy", "vz", "wx", "wy", "wz"), 3: ("vx", "vy", "w")}
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A moving joint. A mimic joint shares ``iq`` and ``iv`` with its master: q_joint = ratio * q[iq] + offset.
+
+    ``axis`` is a unit vector in the body's frame (for planar: the normal of the plane); limits in rad, m, rad/s, m/s, N m, N;
+    ``damping`` [N s/m, N m s/rad] and ``friction`` [N, N m] are kept as the file gives them and do not enter the bias.
+    """
+
+    name: str
+    type: str
+    child: str
+    axis: tuple[float, float, float]
+    iq: int
+    iv: int
+    nq: int
+    nv: int
+    ratio: float = 1.0
+    offset: float = 0.0
+    master: str = ""
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+    damping: float = 0.0
+    friction: float = 0.0
+
+    @property
+    def is_mimic(self) -> bool:
+        return bool(self.master)
+
+    @property
+    def columns(self) -> list[tuple[str, tuple[float, float, float]]]:
+        """One ("R" or "P", unit axis in the body's frame) for each velocity: rotation about, translation along the axis."""
+        if self.type == "prismatic":
+            return [("P", self.axis)]
+        if self.type == "floating":
+            x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+            return [("P", x), ("P", y), ("P", z), ("R", x), ("R", y), ("R", z)]
+        if self.type == "planar":
+            Q = plane_rotation(self.axis)
+            return [("P", (Q[0], Q[3], Q[6])), ("P", (Q[1], Q[4], Q[7])), ("R", self.axis)]
+        return [("R", self.axis)]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A link's frame: fixed at ``placement`` (4x4) in the frame of ``body`` (-1: the world)."""
+
+    link: str
+    body: int
+    placement: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A robot read from a URDF. Immutable; arrays are read-only.
+
+    Coordinates: q (nq) and v (nv), joints depth first, siblings in the byte order of their names. A floating joint has
+    q = (x y z, qx qy qz qw) and v = (linear, angular) in the moved frame; a planar one q = (x, y, angle) and v = (vx, vy, w)
+    in the moved frame; a continuous one is a plain angle.
+
+    ``parent`` (nb), ``placement`` (nb, 4, 4), ``mass`` (nb,) [kg], ``com`` (nb, 3) [m] and ``inertia`` (nb, 3, 3) about the
+    com [kg m^2], in body axes, describe the nb moving bodies after fixed joints are merged. ``base_inertia`` is what is
+    fixed to the world.
+    """
+
+    name: str
+    file: str
+    base: str
+    joints: tuple[Joint, ...]
+    parent: tuple[int, ...]
+    placement: Array = field(repr=False)
+    mass: Array = field(repr=False)
+    com: Array = field(repr=False)
+    inertia: Array = field(repr=False)
+    base_inertia: Inertia = field(repr=False)
+    links: tuple[Link, ...] = field(repr=False)
+    root_link: str
+    findings: tuple[Finding, ...] = field(repr=False)
+    nq: int
+    nv: int
+    _frames: dict[str, tuple[int, Pose]] = field(repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    # names --------------------------------------------------------------------------------------
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """The independent moving joints in the order of the coordinates; a free root first, as ``root_joint``."""
+        return tuple(joint.name for joint in self.joints if not joint.is_mimic)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """One name for each entry of v: the joint's, with ``.vx`` ... ``.wz`` where it has several."""
+        names: list[str] = []
+        for joint in self.joints:
+            if not joint.is_mimic:
+                names += [joint.name] if joint.nv == 1 else [f"{joint.name}.{suffix}" for suffix in VELOCITY_SUFFIXES[joint.nv]]
+        return tuple(names)
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """All links of the URDF, merged ones included, depth first from the root."""
+        return tuple(self._frames)
+
+    @cached_property
+    def branches(self) -> Branches:
+        """Root-to-leaf chains of moving bodies (S18, Sect. 2); a sequence that makes its members when asked."""
+        return Branches(tuple(joint.name for joint in self.joints), self.parent)
+
+    def frame(self, link: str) -> Frame:
+        """Where a link (also one merged into its parent) sits."""
+        if link not in self._frames:
+            raise UnknownNameError("link", link, self.link_names)
+        body, (rotation, translation) = self._frames[link]
+        placement = np.eye(4)
+        placement[:3, :3] = np.reshape(rotation, (3, 3))
+        placement[:3, 3] = translation
+        return Frame(link, body, placement)
+
+    def joint(self, name: str) -> Joint:
+        """The moving joint of that name."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise UnknownNameError("moving joint", name, [joint.name for joint in self.joints])
+
+    # coordinates --------------------------------------------------------------------------------
+
+    @cached_property
+    def position_limits(self) -> tuple[Array, Array]:
+        """Lower and upper position limits (nq,), infinite where there are none."""
+        return manifold.position_limits(self.joints, self.nq)
+
+    def neutral(self) -> Array:
+        """q with every joint at zero and unit quaternions."""
+        return manifold.neutral(self.joints, self.nq)
+
+    def random(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()) -> Array:
+        """Random q (shape + (nq,)): within the limits, angles in [-pi, pi], lengths in [-1, 1] m, uniform orientations."""
+        return manifold.random(self.joints, self.nq, self.position_limits, np.random.default_rng(rng), shape)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """q moved by the tangent vector v for unit time: (..., nq), (..., nv) -> (..., nq). Exact on SE(3) and SE(2)."""
+        return manifold.integrate(self.joints, self.nq, self.nv, q, v)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """The v (..., nv) with integrate(q0, v) = q1; angles are not wrapped."""
+        return manifold.difference(self.joints, self.nq, self.nv, q0, q1)
+
+    def q_to_pinocchio(self, q: ArrayLike) -> Array:
+        """Pinocchio's configuration: cos and sin for continuous joints and planar angles."""
+        return manifold.q_to_pinocchio(self.joints, self.nq, q)
+
+    def q_from_pinocchio(self, q: ArrayLike) -> Array:
+        """Our configuration from Pinocchio's; angles come out in (-pi, pi]."""
+        return manifold.q_from_pinocchio(self.joints, self.nq, q)
+
+    # identity -----------------------------------------------------------------------------------
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what enters the dynamics: topology, joint motions and inertias, not names, limits or shapes."""
+        digest = hashlib.sha256()
+        digest.update(repr([(j.type, j.iq, j.iv) for j in self.joints]).encode())
+        digest.update(repr(self.parent).encode())
+        motion = np.array([(*j.axis, j.ratio, j.offset) for j in self.joints], dtype="<f8")
+        for array in (motion, self.placement, self.mass, self.com, self.inertia):
+            digest.update((np.asarray(array, dtype="<f8") + 0.0).tobytes())  # + 0.0: minus zero is zero
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, nq={self.nq}, nv={self.nv}, base={self.base}>"
+
+
+def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
+    """The robot of a merged tree."""
+    bodies = tree.bodies
+    index = {body.joint.name: i for i, body in enumerate(bodies) if body.joint.parent}  # the free root has no parent link
+    iq = iv = 0
+    own: list[tuple[int, int]] = []
+    free = [body.dependency.master == body.joint.name for body in bodies]
+    for body, is_free in zip(bodies, free, strict=True):
+        own.append((iq, iv))
+        if is_free:
+            iq += NQ[body.joint.type]
+            iv += NV[body.joint.type]
+    joints = []
+    for i, body in enumerate(bodies):
+        j, follows = body.joint, body.dependency
+        start = own[i] if free[i] else own[index[follows.master]]
+        master = "" if free[i] else follows.master
+        numbers = (follows.ratio, follows.offset, master, j.lower, j.upper, j.velocity, j.effort, j.damping, j.friction)
+        joints.append(Joint(j.name, j.type, j.child, j.axis, *start, NQ[j.type], NV[j.type], *numbers))
+    n = len(bodies)
+    placement = np.zeros((n, 4, 4))
+    placement[:, 3, 3] = 1.0
+    if n:
+        placement[:, :3, :3] = np.array([body.pose[0] for body in bodies]).reshape(n, 3, 3)
+        placement[:, :3, 3] = np.array([body.pose[1] for body in bodies])
+    inertia = np.array([body.inertia.inertia for body in bodies]).reshape(n, 3, 3)
+    return Robot(
+        name=urdf.name,
+        file=urdf.file,
+        base=base,
+        joints=tuple(joints),
+        parent=tuple(body.parent for body in bodies),
+        placement=_frozen(placement),
+        mass=_frozen(np.array([body.inertia.mass for body in bodies])),
+        com=_frozen(np.array([body.inertia.com for body in bodies]).reshape(n, 3)),
+        inertia=_frozen((inertia + inertia.transpose(0, 2, 1)) / 2.0),
+        base_inertia=tree.world_inertia,
+        links=tuple(urdf.links),
+        root_link=tree.root,
+        findings=tuple(urdf.findings.items),
+        nq=iq,
+        nv=iv,
+        _frames=tree.frames,
+    )
+
+
+def _frozen(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
+
+

@@ -1,0 +1,448 @@
+"""The URDF's own words: links and joints as records with their lines, and everything that is wrong with them one by one.
+
+What needs the whole tree (roots, cycles, mimic chains) is checked in ``tree.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from urdf_gibbs.robot.findings import Findings
+from urdf_gibbs.robot.spatial import (
+    EYE3,
+    IDENTITY,
+    ZERO3,
+    Inertia,
+    Pose,
+    Vec3,
+    multiply,
+    rotation_from_rpy,
+    transpose,
+)
+from urdf_gibbs.robot.xml import Element
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+ONE_DOF = ("revolute", "continuous", "prismatic")
+
+INFINITY = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """``kind`` box (size), cylinder or capsule (radius, length), sphere (radius) or mesh (filename, scale); lengths in m."""
+
+    kind: str
+    size: tuple[float, ...] = ()
+    filename: str = ""
+    scale: Vec3 = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A visual or a collision of a link: geometry at ``pose`` in the link's frame, colour as rgba in 0..1."""
+
+    geometry: Geometry
+    pose: Pose = IDENTITY
+    name: str = ""
+    material: str = ""
+    rgba: tuple[float, ...] | None = None
+    texture: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A ``<link>``. ``inertial`` is in the link's frame, None where the file gives none."""
+
+    name: str
+    inertial: Inertia | None = None
+    visuals: tuple[Shape, ...] = ()
+    collisions: tuple[Shape, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """q = multiplier * q(joint) + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfJoint:
+    """A ``<joint>``: ``pose`` of the joint frame in the parent link, unit ``axis`` in the joint frame, SI units."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    pose: Pose = IDENTITY
+    axis: Vec3 = (1.0, 0.0, 0.0)
+    lower: float = -INFINITY
+    upper: float = INFINITY
+    velocity: float = INFINITY
+    effort: float = INFINITY
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Urdf:
+    """A parsed URDF: what could be read, whatever the findings say."""
+
+    name: str
+    file: str
+    findings: Findings
+    links: list[Link] = field(default_factory=list)
+    joints: list[UrdfJoint] = field(default_factory=list)
+
+
+class _Bad(Exception):
+    """A value that could not be read; already recorded."""
+
+
+def read(root: Element, findings: Findings) -> Urdf:
+    """All links and joints below ``<robot>``."""
+    urdf = Urdf(root.attributes.get("name", ""), findings.file, findings)
+    if root.tag != "robot":
+        findings.error("not-urdf", root.line, "root element", f"<{root.tag}>", "<robot>")
+        return urdf
+    if _refuse_xacro(root, findings):
+        return urdf
+    if not root.attributes.get("name"):
+        findings.warning("no-robot-name", root.line, "<robot>", "no name", 'name="..."')
+    reader = _Reader(findings, {e.attributes.get("name", ""): e for e in root.all("material")})
+    for element in root.children:
+        if element.tag == "link":
+            link = reader.link(element)
+            if link is not None:
+                urdf.links.append(link)
+        elif element.tag == "joint":
+            joint = reader.joint(element)
+            if joint is not None:
+                urdf.joints.append(joint)
+    return urdf
+
+
+def _refuse_xacro(root: Element, findings: Findings) -> bool:
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if element.tag.startswith("xacro:"):
+            findings.error(
+                "xacro", element.line, f"<{element.tag}>", "an unexpanded xacro", "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
+            )
+            return True
+        stack.extend(reversed(element.children))
+    return False
+
+
+class _Reader:
+    """Turns elements into records; every complaint goes to the findings."""
+
+    def __init__(self, findings: Findings, materials: dict[str, Element]) -> None:
+        self.findings = findings
+        self.materials = materials
+
+    # numbers ------------------------------------------------------------------------------------
+
+    def number(self, element: Element, what: str, attribute: str, default: float | None = None) -> float:
+        text = element.attributes.get(attribute)
+        if text is None:
+            if default is not None:
+                return default
+            self.findings.error("missing", element.line, f"{what} <{element.tag}>", f"no {attribute}", f'{attribute}="a number"')
+            raise _Bad
+        try:
+            value = float(text)
+            if math.isfinite(value) and "_" not in text:
+                return value
+        except ValueError:
+            pass
+        self._bad_number(element, what, attribute, text, "a finite number")
+        raise _Bad
+
+    def vector(self, element: Element, what: str, attribute: str, default: Vec3) -> Vec3:
+        text = element.attributes.get(attribute)
+        if text is None:
+            return default
+        try:
+            x, y, z = map(float, text.split())
+            if math.isfinite(x + y + z) and "_" not in text:
+                return x, y, z
+            if "_" not in text and math.isfinite(x) and math.isfinite(y) and math.isfinite(z):
+                return x, y, z  # finite, but so large that the sum is not
+        except ValueError:
+            pass
+        self._bad_number(element, what, attribute, text, "three finite numbers")
+        raise _Bad
+
+    def _bad_number(self, element: Element, what: str, attribute: str, text: str, expected: str) -> None:
+        if "${" in text or "$(" in text:
+            expected += ": an unexpanded xacro expression; expand it with 'xacro FILE.xacro > FILE.urdf'"
+        elif "," in text:
+            expected += " with a decimal point, separated by blanks"
+        self.findings.error("bad-number", element.line, f"{what} <{element.tag}>", f'{attribute}="{text}"', expected)
+
+    def origin(self, parent: Element, what: str) -> Pose:
+        element = self.only(parent, "origin", what)
+        if element is None or not element.attributes:
+            return IDENTITY
+        xyz = self.vector(element, what, "xyz", ZERO3)
+        rpy = self.vector(element, what, "rpy", ZERO3)
+        if rpy == ZERO3:
+            return IDENTITY if xyz == ZERO3 else (EYE3, xyz)
+        return rotation_from_rpy(*rpy), xyz
+
+    def only(self, parent: Element, tag: str, what: str) -> Element | None:
+        found = None
+        for child in parent.children:
+            if child.tag == tag:
+                if found is None:
+                    found = child
+                else:
+                    self.findings.warning("repeated", child.line, f"{what} <{tag}>", "a second one", "at most one; the first is used")
+        return found
+
+    def name(self, element: Element, kind: str) -> str | None:
+        name = element.attributes.get("name")
+        if not name:
+            self.findings.error("missing", element.line, f"<{kind}>", "no name", 'name="..."')
+            return None
+        return name
+
+    # links --------------------------------------------------------------------------------------
+
+    def link(self, element: Element) -> Link | None:
+        name = self.name(element, "link")
+        if name is None:
+            return None
+        what = f'link "{name}"'
+        try:
+            inertial = self.inertial(element, what)
+        except _Bad:
+            inertial = None
+        visuals = self.shapes(element, "visual", what)
+        return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line)
+
+    def inertial(self, link: Element, what: str) -> Inertia | None:
+        element = self.only(link, "inertial", what)
+        if element is None:
+            self.findings.warning("no-inertial", link.line, what, "no <inertial>", "mass and inertia; it counts as zero mass")
+            return None
+        R, com = self.origin(element, what)
+        mass_element, inertia_element = self.only(element, "mass", what), self.only(element, "inertia", what)
+        if mass_element is None:
+            self.findings.warning("no-mass", element.line, f"{what} <inertial>", "no <mass>", "a mass; the whole <inertial> counts as zero")
+            return None
+        mass = self.number(mass_element, what, "value")
+        if mass < 0.0:
+            self.findings.error("negative-mass", mass_element.line, f"{what} <mass>", f"{mass:g}", "a mass of zero or more")
+            raise _Bad
+        if inertia_element is None:
+            self.findings.warning("no-inertia", element.line, f"{what} <inertial>", "no <inertia>", "an inertia; it counts as a point mass")
+            return Inertia(mass, com, (0.0,) * 9)
+        missing = [key for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz") if key not in inertia_element.attributes]
+        if missing:
+            self.findings.warning("no-inertia", inertia_element.line, f"{what} <inertia>", f"no {', '.join(missing)}", "all six entries; these count as zero")
+        xx, xy, xz, yy, yz, zz = (self.number(inertia_element, what, key, 0.0) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+        inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
+        if R is not EYE3:
+            inertia = multiply(multiply(R, inertia), transpose(R))
+        check_inertia(self.findings, inertia_element.line, what, mass, inertia)
+        return Inertia(mass, com, inertia)
+
+    def shapes(self, link: Element, tag: str, what: str) -> tuple[Shape, ...]:
+        shapes = []
+        for element in link.children:
+            if element.tag == tag:
+                try:
+                    shape = self.shape(element, f"{what} <{tag}>")
+                except _Bad:
+                    continue
+                if shape is not None:
+                    shapes.append(shape)
+        return tuple(shapes)
+
+    def shape(self, element: Element, what: str) -> Shape | None:
+        geometry_element = self.only(element, "geometry", what)
+        if geometry_element is None or not geometry_element.children:
+            self.findings.warning("no-geometry", element.line, what, "no geometry", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored")
+            return None
+        solid = geometry_element.children[0]
+        if solid.tag == "mesh":
+            geometry = Geometry("mesh", (), solid.attributes.get("filename", ""), self.vector(solid, what, "scale", (1.0, 1.0, 1.0)))
+        elif solid.tag == "box":
+            geometry = Geometry("box", self.vector(solid, what, "size", ZERO3))
+        elif solid.tag == "sphere":
+            geometry = Geometry("sphere", (self.number(solid, what, "radius"),))
+        elif solid.tag in ("cylinder", "capsule"):
+            geometry = Geometry(solid.tag, (self.number(solid, what, "radius"), self.number(solid, what, "length")))
+        else:
+            self.findings.warning("no-geometry", solid.line, what, f"<{solid.tag}>", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored")
+            return None
+        material = self.only(element, "material", what)
+        name, rgba, texture = self.material(material) if material is not None else ("", None, "")
+        return Shape(geometry, self.origin(element, what), element.attributes.get("name", ""), name, rgba, texture, element.line)
+
+    def material(self, element: Element) -> tuple[str, tuple[float, ...] | None, str]:
+        name = element.attributes.get("name", "")
+        definition = element if element.children else self.materials.get(name, element)
+        rgba, texture = None, ""
+        for child in definition.children:
+            if child.tag == "color":
+                try:
+                    values = tuple(map(float, child.attributes.get("rgba", "").split()))
+                except ValueError:
+                    values = ()
+                if len(values) == 4:
+                    rgba = values
+                else:
+                    self.findings.warning("bad-colour", child.line, f'material "{name}"', child.attributes.get("rgba", "nothing"), "four numbers; it is ignored")
+            elif child.tag == "texture":
+                texture = child.attributes.get("filename", "")
+        return name, rgba, texture
+
+    # joints -------------------------------------------------------------------------------------
+
+    def joint(self, element: Element) -> UrdfJoint | None:
+        name = self.name(element, "joint")
+        if name is None:
+            return None
+        what = f'joint "{name}"'
+        kind = element.attributes.get("type", "")
+        known = kind in JOINT_TYPES
+        if not known:
+            self.findings.error("joint-type", element.line, what, f'type="{kind}"' if kind else "no type", " or ".join(JOINT_TYPES))
+        ends = [self.end(element, tag, what) for tag in ("parent", "child")]
+        try:
+            pose = self.origin(element, what)
+            axis = self.axis(element, kind, what)
+            limit = self.limit(element, kind, what)
+            dynamics = self.only(element, "dynamics", what)
+            damping = self.number(dynamics, what, "damping", 0.0) if dynamics else 0.0
+            friction = self.number(dynamics, what, "friction", 0.0) if dynamics else 0.0
+            mimic = self.mimic(element, kind, what)
+        except _Bad:
+            pose, axis, limit, damping, friction, mimic = IDENTITY, (1.0, 0.0, 0.0), _NO_LIMIT, 0.0, 0.0, None
+        if not known or None in ends:
+            return None
+        return UrdfJoint(name, kind, ends[0] or "", ends[1] or "", pose, axis, *limit, damping, friction, mimic, element.line)
+
+    def end(self, joint: Element, tag: str, what: str) -> str | None:
+        element = self.only(joint, tag, what)
+        link = element.attributes.get("link") if element is not None else None
+        if not link:
+            line = joint.line if element is None else element.line
+            self.findings.error("missing", line, what, f"no <{tag} link>", f'<{tag} link="...">')
+            return None
+        return link
+
+    def axis(self, joint: Element, kind: str, what: str) -> Vec3:
+        element = self.only(joint, "axis", what)
+        default = (0.0, 0.0, 1.0) if kind == "planar" else (1.0, 0.0, 0.0)
+        if kind not in WITH_AXIS:
+            return default
+        if element is None or "xyz" not in element.attributes:
+            if kind == "planar":
+                self.findings.warning("no-axis", joint.line, what, "no <axis>", "the plane's normal; z is used")
+            elif element is not None:
+                self.findings.warning("no-axis", element.line, f"{what} <axis>", "no xyz", "three numbers; x is used")
+            return default
+        axis = self.vector(element, what, "xyz", default)
+        return checked_axis(self.findings, element.line, what, axis)
+
+    def limit(self, joint: Element, kind: str, what: str) -> tuple[float, float, float, float]:
+        element = self.only(joint, "limit", what)
+        if element is None:
+            if kind in ("revolute", "prismatic"):
+                self.findings.warning("no-limit", joint.line, what, "no <limit>", "<limit lower upper effort velocity>; it counts as unlimited")
+            return _NO_LIMIT
+        bounded = kind in ("revolute", "prismatic")  # URDF: lower and upper default to 0 there, and mean nothing elsewhere
+        lower = self.number(element, what, "lower", 0.0)
+        upper = self.number(element, what, "upper", 0.0)
+        velocity = self.number(element, what, "velocity", INFINITY)
+        effort = self.number(element, what, "effort", INFINITY)
+        missing = [key for key in ("effort", "velocity") if key not in element.attributes]
+        if missing and bounded:
+            self.findings.warning("no-limit", element.line, f"{what} <limit>", f"no {' and no '.join(missing)}", "both; what is missing counts as unlimited")
+        if not bounded:
+            return -INFINITY, INFINITY, velocity, effort
+        check_limits(self.findings, element.line, what, lower, upper)
+        return lower, upper, velocity, effort
+
+    def mimic(self, joint: Element, kind: str, what: str) -> Mimic | None:
+        element = self.only(joint, "mimic", what)
+        if element is None:
+            return None
+        if kind == "fixed":
+            self.findings.note("mimic-ignored", element.line, f"{what} <mimic>", "a fixed joint that mimics", "a moving joint; the <mimic> is ignored")
+            return None
+        master = element.attributes.get("joint")
+        if not master:
+            self.findings.error("missing", element.line, f"{what} <mimic>", "no joint", 'joint="..."')
+            raise _Bad
+        return Mimic(master, self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0), element.line)
+
+
+_NO_LIMIT = (-INFINITY, INFINITY, INFINITY, INFINITY)
+
+
+def checked_axis(findings: Findings, line: int, what: str, axis: Vec3) -> Vec3:
+    """The unit axis; a zero or non-finite one is an error, any other length a warning."""
+    x, y, z = axis
+    square = x * x + y * y + z * z
+    if square == 1.0:
+        return axis
+    norm = math.hypot(x, y, z)
+    if not math.isfinite(norm) or norm < 1e-9:
+        findings.error("zero-axis", line, f"{what} <axis>", f"xyz={x:g} {y:g} {z:g}", "a finite vector of non-zero length")
+        return (1.0, 0.0, 0.0)
+    if abs(norm - 1.0) > 1e-4:  # four printed digits of a unit vector are no news
+        findings.warning("axis-length", line, f"{what} <axis>", f"length {norm:.6g}", "a unit vector; it is normalised")
+    return x / norm, y / norm, z / norm
+
+
+def check_limits(findings: Findings, line: int, what: str, lower: float, upper: float) -> None:
+    if lower > upper:
+        findings.warning("inverted-limits", line, f"{what} <limit>", f"lower {lower:g} above upper {upper:g}", "lower at most upper")
+
+
+def check_inertia(findings: Findings, line: int, what: str, mass: float, inertia: tuple[float, ...]) -> None:
+    """Physics of one inertia about its centre of mass: positive, and each principal moment at most the sum of the others."""
+    xx, xy, xz, _, yy, yz, _, _, zz = inertia
+    if xy == xz == yz == 0.0:
+        moments = sorted((xx, yy, zz))
+    else:
+        moments = symmetric_eigenvalues(xx, xy, xz, yy, yz, zz)
+    low, mid, high = moments
+    slack = 1e-6 * max(abs(low), abs(high))  # files carry about six digits
+    if low < -slack:
+        findings.warning("indefinite-inertia", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "none of them negative")
+    elif high > low + mid + slack:
+        findings.warning(
+            "triangle-inequality", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "each at most the sum of the other two"
+        )
+    if mass == 0.0 and high > 0.0:
+        findings.warning("massless-inertia", line, f"{what} <inertia>", f"largest moment {high:.4g} with zero mass", "a mass; the inertia is used as it is")
+
+
+def symmetric_eigenvalues(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> list[float]:
+    """Eigenvalues of a symmetric 3x3 matrix, ascending, in closed form (trigonometric)."""
+    mean = (xx + yy + zz) / 3.0
+    a, b, c = xx - mean, yy - mean, zz - mean
+    spread = math.sqrt((a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0)
+    if spread <= 1e-100:  # its cube would underflow
+        return [mean, mean, mean]
+    half_determinant = (a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)) / (2.0 * spread**3)
+    angle = math.acos(max(-1.0, min(1.0, half_determinant))) / 3.0
+    high = mean + 2.0 * spread * math.cos(angle)
+    low = mean + 2.0 * spread * math.cos(angle + 2.0 * math.pi / 3.0)
+    return [low, 3.0 * mean - high - low, high]

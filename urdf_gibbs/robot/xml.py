@@ -1,0 +1,117 @@
+"""Reading XML safely: expat gives exact line numbers, resolves nothing and never recurses.
+
+Entities are refused where they are declared, so neither expansion nor an outside file is ever
+reached. Namespaces are left alone: real files use prefixes that they do not declare.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.parsers import expat
+
+from urdf_gibbs.robot.findings import Findings
+
+# Top-level elements whose content says nothing about the robot's mechanics: kept by name, not by content.
+OPAQUE = frozenset({"gazebo", "transmission", "ros2_control", "sensor", "mujoco", "drake"})
+MAX_DEPTH = 1000
+
+
+class Element:
+    """An XML element: tag, attributes, line and child elements (text is of no use in a URDF)."""
+
+    __slots__ = ("attributes", "children", "line", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        self.tag, self.attributes, self.line = tag, attributes, line
+        self.children: list[Element] = []
+
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
+
+
+class _Refused(Exception):
+    """Raised inside a handler to stop the parser; the finding is already recorded."""
+
+
+def parse(text: bytes | str, findings: Findings) -> Element | None:
+    """The root element, or None with an error in ``findings``."""
+    if isinstance(text, str):
+        data, encoding = text.encode("utf-8", "surrogatepass"), "utf-8"
+    else:
+        data, encoding = text, ""
+    data, skipped = _strip_leading_blanks(data)
+    if skipped:
+        findings.warning("blank-before-xml", 1, "document", f"{skipped} blank lines before <?xml", "<?xml at the first byte")
+    try:
+        return _expat(data, encoding, skipped, findings)
+    except _Refused:
+        return None
+    except (LookupError, ValueError) as problem:  # expat knows UTF-8, UTF-16 and the one-byte encodings
+        declared = re.match(rb"<\?xml[^>]*encoding=[\"']([A-Za-z0-9._-]+)", data)
+        try:
+            if not declared:
+                raise LookupError(problem)
+            decoded = data.decode(declared[1].decode())
+        except (LookupError, ValueError):
+            findings.error("not-xml", 1, "document", str(problem), "a known encoding, best UTF-8")
+            return None
+        return parse(decoded, findings)
+
+
+def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Element | None:
+    parser = expat.ParserCreate(encoding or None)
+    parser.buffer_text = True
+    roots: list[Element] = []
+    stack: list[Element] = []
+    opaque = 0  # depth below an opaque element; 0 outside
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal opaque
+        if opaque:
+            opaque += 1
+            return
+        element = Element(tag, attributes, parser.CurrentLineNumber + skipped)
+        if stack:
+            stack[-1].children.append(element)
+            if tag in OPAQUE and len(stack) == 1:
+                opaque = 1
+                return
+            if len(stack) > MAX_DEPTH:
+                findings.error("not-urdf", element.line, f"<{tag}>", f"more than {MAX_DEPTH} nested elements", "a flat list of links and joints")
+                raise _Refused
+        else:
+            roots.append(element)
+        stack.append(element)
+
+    def end(tag: str) -> None:
+        nonlocal opaque
+        if opaque:
+            opaque -= 1
+        else:
+            stack.pop()
+
+    def refuse_entity(name: str, is_parameter: int, value: str | None, base: str | None, system_id: str | None, *rest: object) -> None:
+        what = f'<!ENTITY {name} SYSTEM "{system_id}">' if system_id else f"<!ENTITY {name}>"
+        findings.error("entity", parser.CurrentLineNumber + skipped, "document type", what, "no entities: they are refused, never resolved")
+        raise _Refused
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.EntityDeclHandler = refuse_entity
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as problem:
+        line = problem.lineno + skipped
+        findings.error("not-xml", line, "document", f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}", "well-formed XML")
+        return None
+    return roots[0]
+
+
+def _strip_leading_blanks(data: bytes) -> tuple[bytes, int]:
+    """Real files start with blank lines before ``<?xml``; (data without them, how many lines)."""
+    mark = b"\xef\xbb\xbf"
+    body = data.removeprefix(mark)
+    stripped = body.lstrip(b" \t\r\n")
+    if not stripped.startswith(b"<?xml") or len(stripped) == len(body):
+        return data, 0
+    return stripped, body[: len(body) - len(stripped)].count(b"\n")
