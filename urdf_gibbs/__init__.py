@@ -1,0 +1,52 @@
+"""urdf_gibbs: load a URDF, compute its dynamics by Gibbs-Appell formulations of our own, check them against Pinocchio."""
+
+from urdf_gibbs.errors import (
+    ArgumentError,
+    OracleMissingError,
+    SingularMassMatrixError,
+    UnknownNameError,
+    UrdfError,
+    UrdfGibbsError,
+    UrdfWarning,
+)
+from urdf_gibbs.functions import (
+    bias,
+    centre_of_mass,
+    forward_dynamics,
+    frame_placement,
+    gravity_force,
+    inverse_dynamics,
+    jacobian,
+    kinetic_energy,
+    mass_matrix,
+    momentum,
+    potential_energy,
+)
+from urdf_gibbs.robot.load import load
+from urdf_gibbs.robot.model import Robot
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "OracleMissingError",
+    "Robot",
+    "SingularMassMatrixError",
+    "UnknownNameError",
+    "UrdfError",
+    "UrdfGibbsError",
+    "UrdfWarning",
+    "__version__",
+    "bias",
+    "centre_of_mass",
+    "forward_dynamics",
+    "frame_placement",
+    "gravity_force",
+    "inverse_dynamics",
+    "jacobian",
+    "kinetic_energy",
+    "load",
+    "mass_matrix",
+    "momentum",
+    "potential_energy",
+]

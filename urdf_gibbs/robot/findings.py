@@ -54,5 +54,6 @@ class Findings:
 def one_line(value: object, limit: int = 160) -> str:
     """Text that stays on one line of a terminal, whatever the file held."""
     text = " ".join(str(value).split())
-    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -114,8 +114,6 @@ def read(root: Element, findings: Findings) -> Urdf:
     if root.tag != "robot":
         findings.error("not-urdf", root.line, "root element", f"<{root.tag}>", "<robot>")
         return urdf
-    if _refuse_xacro(root, findings):
-        return urdf
     if not root.attributes.get("name"):
         findings.warning("no-robot-name", root.line, "<robot>", "no name", 'name="..."')
     reader = _Reader(findings, {e.attributes.get("name", ""): e for e in root.all("material")})
@@ -129,19 +127,6 @@ def read(root: Element, findings: Findings) -> Urdf:
             if joint is not None:
                 urdf.joints.append(joint)
     return urdf
-
-
-def _refuse_xacro(root: Element, findings: Findings) -> bool:
-    stack = [root]
-    while stack:
-        element = stack.pop()
-        if element.tag.startswith("xacro:"):
-            findings.error(
-                "xacro", element.line, f"<{element.tag}>", "an unexpanded xacro", "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
-            )
-            return True
-        stack.extend(reversed(element.children))
-    return False
 
 
 class _Reader:

@@ -14,6 +14,7 @@ from urdf_gibbs.robot.findings import Findings
 # Top-level elements whose content says nothing about the robot's mechanics: kept by name, not by content.
 OPAQUE = frozenset({"gazebo", "transmission", "ros2_control", "sensor", "mujoco", "drake"})
 MAX_DEPTH = 1000
+XACRO_ADVICE = "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
 
 
 class Element:
@@ -63,18 +64,14 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
     parser.buffer_text = True
     roots: list[Element] = []
     stack: list[Element] = []
-    opaque = 0  # depth below an opaque element; 0 outside
+    opaque = 0  # depth below an opaque element
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal opaque
-        if opaque:
-            opaque += 1
-            return
         element = Element(tag, attributes, parser.CurrentLineNumber + skipped)
         if stack:
             stack[-1].children.append(element)
             if tag in OPAQUE and len(stack) == 1:
-                opaque = 1
+                parser.StartElementHandler, parser.EndElementHandler = start_inside, end_inside
                 return
             if len(stack) > MAX_DEPTH:
                 findings.error("not-urdf", element.line, f"<{tag}>", f"more than {MAX_DEPTH} nested elements", "a flat list of links and joints")
@@ -83,12 +80,23 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
             roots.append(element)
         stack.append(element)
 
+        if tag.startswith("xacro:"):
+            findings.error("xacro", element.line, f"<{tag}>", "an unexpanded xacro", XACRO_ADVICE)
+            raise _Refused
+
     def end(tag: str) -> None:
+        stack.pop()
+
+    def start_inside(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal opaque
+        opaque += 1
+
+    def end_inside(tag: str) -> None:
         nonlocal opaque
         if opaque:
             opaque -= 1
         else:
-            stack.pop()
+            parser.StartElementHandler, parser.EndElementHandler = start, end
 
     def refuse_entity(name: str, is_parameter: int, value: str | None, base: str | None, system_id: str | None, *rest: object) -> None:
         what = f'<!ENTITY {name} SYSTEM "{system_id}">' if system_id else f"<!ENTITY {name}>"

@@ -1,0 +1,1 @@
+"""What the papers say: formulations written once over a scalar type."""

@@ -1,0 +1,169 @@
+"""Explicit, decoupled elements of the joint-space inertia matrix, and the bias force made complete (WJ, Sects. 3 and 4).
+
+Everything is in the inertial frame i. For joint u: n_u is its axis, r_ul the vector from its origin to the mass
+centre of body l, uL the subtree it carries. A joint of several degrees of freedom is composed of simple ones
+("R" and "P") with a common origin, as the paper allows.
+
+The bias of Eqs. 13-14 is completed by the velocity products w_parent x (n phi') that stand inside Eqs. 11-12 and are
+dropped at Eqs. 15-19: the angular acceleration alpha_v they make enters I_l alpha_v and, through alpha_v x r, the
+acceleration of every mass centre beyond. See ``angular_velocity_product``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urdf_gibbs.dynamics.model import Model, column_sum, joint_motion
+from urdf_gibbs.dynamics.scalar import (
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    cross,
+    dot,
+    identity,
+    madd,
+    matmul,
+    matmul_transposed,
+    matvec,
+    mscale,
+    mul,
+    scale,
+    skew,
+    vadd,
+    vsub,
+    zeros,
+)
+
+
+@dataclass(slots=True)
+class Pose:
+    """A body in the inertial frame: rotation, origin of its joint, mass centre, inertia, axes of its joint's columns."""
+
+    R: Matrix
+    origin: Vector
+    centre: Vector
+    I: Matrix  # noqa: E741 - the paper's name
+    n: list[Vector]
+
+
+def poses(model: Model, q: Vector) -> list[Pose]:
+    """Forward kinematics (Eqs. 4-5)."""
+    result: list[Pose] = []
+    for body in model.bodies:
+        R_parent, r_parent = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else (result[body.parent].R, result[body.parent].origin)
+        R_joint, p = joint_motion(body, q)
+        R_fixed = [row[:3] for row in body.E[:3]]
+        offset = [row[3] for row in body.E[:3]]
+        R = matmul(R_parent, matmul(R_fixed, R_joint))
+        origin = vadd(r_parent, matvec(R_parent, vadd(offset, matvec(R_fixed, p))))
+        centre = vadd(origin, matvec(R, body.com))
+        inertia = matmul_transposed(matmul(R, body.inertia), R)
+        result.append(Pose(R, origin, centre, inertia, [matvec(R, column.axis) for column in body.columns]))
+    return result
+
+
+def mass_matrix(model: Model, q: Vector) -> Matrix:
+    """M (nv x nv), each element by its case (Eqs. 30-37)."""
+    M = zeros(model.nv, model.nv)
+    pose = poses(model, q)
+    for u, body in enumerate(model.bodies):
+        k = u
+        while k >= 0:  # k runs over u and its ancestors, so uL is the subtree of the deeper joint
+            _add_elements(M, model, pose, u, k)
+            k = body.parent if k == u else model.bodies[k].parent
+    return M
+
+
+def _add_elements(M: Matrix, model: Model, pose: list[Pose], u: int, k: int) -> None:
+    body_u, body_k = model.bodies[u], model.bodies[k]
+    kinds = {(a.kind, b.kind) for a in body_u.columns for b in body_k.columns}
+    core = {pair: _core(model, pose, u, k, pair) for pair in kinds}
+    for a, column_u in enumerate(body_u.columns):
+        for b, column_k in enumerate(body_k.columns):
+            if u == k and b > a:
+                continue
+            value = _element(pose[u].n[a], core[column_u.kind, column_k.kind], pose[k].n[b])
+            value = mul(column_u.ratio * column_k.ratio, value)
+            M[column_u.iv][column_k.iv] = add(M[column_u.iv][column_k.iv], value)
+            if not (u == k and a == b):
+                M[column_k.iv][column_u.iv] = add(M[column_k.iv][column_u.iv], value)
+
+
+def _core(model: Model, pose: list[Pose], u: int, k: int, kinds: tuple[str, str]) -> Scalar | Matrix:
+    """The sum over l in uL between n_uᵀ and n_k: 3x3, or the mass alone where both joints are prismatic."""
+    masses = [(model.bodies[i].mass, pose[i]) for i in model.subtree[u]]
+    if kinds == ("P", "P"):  # cases 6 and 8
+        total: Scalar = 0.0
+        for m, _ in masses:
+            total = add(total, m)
+        return total
+    matrix = zeros(3, 3)
+    for m, body in masses:
+        r_ul, r_kl = skew(vsub(body.centre, pose[u].origin)), skew(vsub(body.centre, pose[k].origin))
+        if kinds == ("R", "R"):  # cases 1 and 3: I_l - m_l r~_ul r~_kl
+            term = madd(body.I, mscale(mul(-1.0, m), matmul(r_ul, r_kl)))
+        elif kinds == ("R", "P"):  # cases 2 and 4: m_l r~_ul
+            term = mscale(m, r_ul)
+        else:  # cases 5 and 7: - m_l r~_kl
+            term = mscale(mul(-1.0, m), r_kl)
+        matrix = madd(matrix, term)
+    return matrix
+
+
+def _element(n_u: Vector, core: Scalar | Matrix, n_k: Vector) -> Scalar:
+    return dot(n_u, matvec(core, n_k)) if isinstance(core, list) else mul(core, dot(n_u, n_k))
+
+
+def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
+    """h (nv): Eqs. 13-14 with the velocity products restored."""
+    pose = poses(model, q)
+    force, torque = _inertial_loads(model, pose, v, gravity)
+    h: Vector = [0.0] * model.nv
+    for u, body in enumerate(model.bodies):
+        for a, column in enumerate(body.columns):
+            total: Vector = [0.0, 0.0, 0.0]
+            for i in model.subtree[u]:
+                if column.kind == "R":
+                    total = vadd(total, vadd(torque[i], cross(vsub(pose[i].centre, pose[u].origin), force[i])))
+                else:
+                    total = vadd(total, force[i])
+            h[column.iv] = add(h[column.iv], mul(column.ratio, dot(pose[u].n[a], total)))
+    return h
+
+
+def _inertial_loads(model: Model, pose: list[Pose], v: Vector, gravity: Vector) -> tuple[list[Vector], list[Vector]]:
+    """m_l (a_v,l - g) at each mass centre and I_l alpha_v,l + w_l x I_l w_l: what remains of d'Alembert's loads at q'' = 0."""
+    omega: list[Vector] = []
+    alpha: list[Vector] = []
+    accel: list[Vector] = []  # of the joint origins
+    force, torque = [], []
+    for i, body in enumerate(model.bodies):
+        zero: Vector = [0.0, 0.0, 0.0]
+        if body.parent < 0:
+            w_p, alpha_p, a_p, arm = zero, zero, zero, zero
+        else:
+            w_p, alpha_p, a_p = omega[body.parent], alpha[body.parent], accel[body.parent]
+            arm = vsub(pose[i].origin, pose[body.parent].origin)
+        w = matvec(pose[i].R, column_sum(body, v, "R"))  # what the joint adds: n phi' and n r'
+        d = matvec(pose[i].R, column_sum(body, v, "P"))
+        omega.append(vadd(w_p, w))
+        alpha.append(vadd(alpha_p, angular_velocity_product(w_p, w)))
+        # Eq. 7: w~w~ r + 2 w~ r'; w x d is the turning of the axes that a joint of several degrees of freedom moves along
+        coriolis = vadd(scale(2.0, cross(w_p, d)), cross(w, d))
+        accel.append(vadd(vadd(a_p, _rigid(w_p, alpha_p, arm)), coriolis))
+        lever = vsub(pose[i].centre, pose[i].origin)
+        a_centre = vadd(accel[i], _rigid(omega[i], alpha[i], lever))
+        force.append(scale(body.mass, vsub(a_centre, gravity)))
+        torque.append(vadd(matvec(pose[i].I, alpha[i]), cross(omega[i], matvec(pose[i].I, omega[i]))))
+    return force, torque
+
+
+def angular_velocity_product(omega_parent: Vector, joint_rate: Vector) -> Vector:
+    """w_parent x (n phi'): the term of Eqs. 3 and 11-12 that the paper's h drops."""
+    return cross(omega_parent, joint_rate)
+
+
+def _rigid(omega: Vector, alpha: Vector, r: Vector) -> Vector:
+    """alpha x r + w x (w x r)."""
+    return vadd(cross(alpha, r), cross(omega, cross(omega, r)))

@@ -1,0 +1,122 @@
+"""The constants that every formulation reads, as plain floats, and the motion of a joint, over any scalar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cos, mul, scale, sin, vadd
+from urdf_gibbs.robot.branches import Branches
+from urdf_gibbs.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One velocity of a joint: "R" rotation about or "P" translation along ``axis`` (unit, body frame).
+
+    It adds ``ratio`` times entry ``iv`` of v (a ratio other than 1 only for mimic joints).
+    """
+
+    kind: str
+    axis: Vector
+    iv: int
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A moving body and its joint. E (4x4) places the joint in the parent body; mass, com and inertia (about the com) in body axes."""
+
+    type: str
+    parent: int
+    E: Matrix
+    axis: Vector
+    columns: list[Column]
+    iq: int
+    ratio: float
+    offset: float
+    mass: Scalar
+    com: Vector
+    inertia: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A robot as the formulations see it; bodies are in depth-first order."""
+
+    nq: int
+    nv: int
+    bodies: list[Body]
+    branches: Branches
+    subtree: list[range]  # the bodies that joint i carries, itself first
+
+
+def model_of(robot: Robot) -> Model:
+    """The robot's constants, made once."""
+    model: Model | None = robot._cache.get("model")
+    if model is None:
+        model = robot._cache["model"] = _build(robot)
+    return model
+
+
+def _build(robot: Robot) -> Model:
+    bodies = []
+    data = zip(robot.joints, robot.parent, robot.placement.tolist(), robot.mass.tolist(), robot.com.tolist(), robot.inertia.tolist(), strict=True)
+    for joint, parent, E, mass, com, inertia in data:
+        columns = [Column(kind, list(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
+        bodies.append(Body(joint.type, parent, E, list(joint.axis), columns, joint.iq, joint.ratio, joint.offset, mass, com, inertia))
+    end = list(range(1, len(bodies) + 1))
+    for i in range(len(bodies) - 1, -1, -1):
+        if bodies[i].parent >= 0:
+            end[bodies[i].parent] = max(end[bodies[i].parent], end[i])
+    subtree = [range(i, last) for i, last in enumerate(end)]
+    return Model(robot.nq, robot.nv, bodies, robot.branches, subtree)
+
+
+def joint_motion(body: Body, q: Vector) -> tuple[Matrix, Vector]:
+    """(R, p): rotation and translation of the body's frame against the joint's, at the positions q of the robot."""
+    if body.type == "floating":
+        return _quaternion_rotation(*q[body.iq + 3 : body.iq + 7]), list(q[body.iq : body.iq + 3])
+    if body.type == "planar":
+        x, y, angle = q[body.iq : body.iq + 3]
+        ex, ey = body.columns[0].axis, body.columns[1].axis
+        return _axis_rotation(body.axis, angle), vadd(scale(x, ex), scale(y, ey))
+    position = q[body.iq] if body.ratio == 1.0 else body.ratio * q[body.iq]
+    position = add(position, body.offset)
+    if body.type == "prismatic":
+        return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], scale(position, body.axis)
+    return _axis_rotation(body.axis, position), [0.0, 0.0, 0.0]
+
+
+def column_sum(body: Body, v: Vector, kind: str) -> Vector:
+    """The rotational ("R") or translational ("P") velocity that the joint adds, in the body's axes."""
+    total: Vector = [0.0, 0.0, 0.0]
+    for column in body.columns:
+        if column.kind == kind:
+            rate = v[column.iv] if column.ratio == 1.0 else column.ratio * v[column.iv]
+            total = vadd(total, scale(rate, column.axis))
+    return total
+
+
+def _axis_rotation(axis: Vector, angle: Scalar) -> Matrix:
+    """R = a aᵀ + cos (1 - a aᵀ) + sin ã, so that zeros and ones of an aligned axis come out as constants."""
+    c, s = cos(angle), sin(angle)
+    x, y, z = axis
+    a_skew = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+    R: Matrix = []
+    for i in range(3):
+        row: Vector = []
+        for j in range(3):
+            outer = axis[i] * axis[j]
+            rest = (1.0 if i == j else 0.0) - outer
+            row.append(add(add(outer, mul(c, rest)), mul(s, a_skew[i][j])))
+        R.append(row)
+    return R
+
+
+def _quaternion_rotation(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
+    """Rotation of a unit quaternion."""
+    return [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+    ]
