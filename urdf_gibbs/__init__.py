@@ -1,5 +1,6 @@
 """urdf_gibbs: load a URDF, compute its dynamics by Gibbs-Appell formulations of our own, check them against Pinocchio."""
 
+from urdf_gibbs.bundled import model_names, model_path
 from urdf_gibbs.errors import (
     ArgumentError,
     OracleMissingError,
@@ -22,6 +23,7 @@ from urdf_gibbs.functions import (
     momentum,
     potential_energy,
 )
+from urdf_gibbs.lint import check
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
 
@@ -39,6 +41,7 @@ __all__ = [
     "__version__",
     "bias",
     "centre_of_mass",
+    "check",
     "forward_dynamics",
     "frame_placement",
     "gravity_force",
@@ -47,6 +50,8 @@ __all__ = [
     "kinetic_energy",
     "load",
     "mass_matrix",
+    "model_names",
+    "model_path",
     "momentum",
     "potential_energy",
 ]

@@ -38,14 +38,18 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = DEFAULT_METHOD, out
     return _evaluate(robot, lambda model, q: formulation.mass_matrix(model, q), [_q(robot, q)], (robot.nv, robot.nv), out)
 
 
-def bias(robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None) -> Array:
+def bias(
+    robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None
+) -> Array:
     """Coriolis, centrifugal and gravity forces h (..., nv): tau = M a + h."""
     formulation, g = _formulation(method), _gravity(gravity)
     states = [_q(robot, q), _wide(v, robot.nv, "v")]
     return _evaluate(robot, lambda model, q, v: formulation.bias(model, q, v, g), states, (robot.nv,), out)
 
 
-def gravity_force(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None) -> Array:
+def gravity_force(
+    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None
+) -> Array:
     """The part of h that gravity makes (..., nv): the torque that holds the robot at rest."""
     return bias(robot, q, np.zeros(robot.nv), gravity=gravity, method=method, out=out)
 

@@ -60,7 +60,9 @@ def model_of(robot: Robot) -> Model:
 
 def _build(robot: Robot) -> Model:
     bodies = []
-    data = zip(robot.joints, robot.parent, robot.placement.tolist(), robot.mass.tolist(), robot.com.tolist(), robot.inertia.tolist(), strict=True)
+    data = zip(
+        robot.joints, robot.parent, robot.placement.tolist(), robot.mass.tolist(), robot.com.tolist(), robot.inertia.tolist(), strict=True
+    )
     for joint, parent, E, mass, com, inertia in data:
         columns = [Column(kind, list(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
         bodies.append(Body(joint.type, parent, E, list(joint.axis), columns, joint.iq, joint.ratio, joint.offset, mass, com, inertia))

@@ -165,7 +165,8 @@ def _checked(values: ArrayLike, width: int, name: str) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    return np.cross(a, b)
+    product: Array = np.cross(a, b)
+    return product
 
 
 def _multiply(p: Array, q: Array) -> Array:
@@ -176,7 +177,8 @@ def _multiply(p: Array, q: Array) -> Array:
 
 def _rotate(q: Array, v: Array) -> Array:
     t = 2.0 * _cross(q[..., :3], v)
-    return v + q[..., 3:] * t + _cross(q[..., :3], t)
+    rotated: Array = v + q[..., 3:] * t + _cross(q[..., :3], t)
+    return rotated
 
 
 def _exp(w: Array) -> Array:
@@ -207,7 +209,7 @@ def _se3_translation(w: Array, v: Array) -> Array:
     safe = np.where(small, 1.0, angle)
     c = np.where(small, 1.0 / 6.0 - angle**2 / 120.0 + angle**4 / 5040.0, (safe - np.sin(safe)) / safe**3)
     turned = _cross(w, v)
-    return v + b * turned + c * _cross(w, turned)
+    return np.asarray(v + b * turned + c * _cross(w, turned))
 
 
 def _se3_translation_inverse(w: Array, p: Array) -> Array:
@@ -217,4 +219,4 @@ def _se3_translation_inverse(w: Array, p: Array) -> Array:
     safe = np.where(small, 1.0, angle)
     d = np.where(small, 1.0 / 12.0 + angle**2 / 720.0 + angle**4 / 30240.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
     turned = _cross(w, p)
-    return p - 0.5 * turned + d * _cross(w, turned)
+    return np.asarray(p - 0.5 * turned + d * _cross(w, turned))

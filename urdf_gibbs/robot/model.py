@@ -201,7 +201,10 @@ class Robot:
         return digest.hexdigest()
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, nq={self.nq}, nv={self.nv}, base={self.base}>"
+        return (
+            f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, "
+            f"nq={self.nq}, nv={self.nv}, base={self.base}>"
+        )
 
 
 def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
@@ -221,8 +224,9 @@ def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
         j, follows = body.joint, body.dependency
         start = own[i] if free[i] else own[index[follows.master]]
         master = "" if free[i] else follows.master
-        numbers = (follows.ratio, follows.offset, master, j.lower, j.upper, j.velocity, j.effort, j.damping, j.friction)
-        joints.append(Joint(j.name, j.type, j.child, j.axis, *start, NQ[j.type], NV[j.type], *numbers))
+        tie = (follows.ratio, follows.offset)
+        limits = (j.lower, j.upper, j.velocity, j.effort)
+        joints.append(Joint(j.name, j.type, j.child, j.axis, *start, NQ[j.type], NV[j.type], *tie, master, *limits, j.damping, j.friction))
     n = len(bodies)
     placement = np.zeros((n, 4, 4))
     placement[:, 3, 3] = 1.0
@@ -253,5 +257,3 @@ def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
 def _frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array
-
-

@@ -64,7 +64,11 @@ def _link(link: Any, findings: Findings) -> Link:
         else:
             if mass == 1.0 and np.array_equal(matrix, np.eye(3)):
                 findings.warning(
-                    "default-inertia", 0, f"{what} inertial", "1 kg and a unit inertia, which is what the library puts where the file has no <inertial>", "the file's own inertia"
+                    "default-inertia",
+                    0,
+                    f"{what} inertial",
+                    "1 kg and a unit inertia, which is what the library puts where the file has no <inertial>",
+                    "the file's own inertia",
                 )
             R, com = _pose(link.inertial.origin)
             inertia = multiply(multiply(R, tuple(matrix.ravel().tolist())), transpose(R))
@@ -105,7 +109,7 @@ def _joint(joint: Any, findings: Findings) -> UrdfJoint:
         findings.note("mimic-ignored", 0, f"{what} mimic", "a fixed joint that mimics", "a moving joint; the mimic is ignored")
     elif joint.mimic is not None:
         mimic = Mimic(joint.mimic.joint, float(joint.mimic.multiplier), float(joint.mimic.offset))
-    bounds = {}
+    bounds: dict[str, float] = {}
     if joint.limit is not None:
         limit = joint.limit
         bounds = {"effort": float(limit.effort), "velocity": float(limit.velocity)}
@@ -115,4 +119,4 @@ def _joint(joint: Any, findings: Findings) -> UrdfJoint:
             bounds |= {"lower": lower, "upper": upper}
     if joint.dynamics is not None:
         bounds |= {"damping": float(joint.dynamics.damping or 0.0), "friction": float(joint.dynamics.friction or 0.0)}
-    return UrdfJoint(joint.name, joint.joint_type, joint.parent, joint.child, _pose(joint.origin), axis, mimic=mimic, **bounds)
+    return UrdfJoint(joint.name, joint.joint_type, joint.parent, joint.child, _pose(joint.origin), axis, mimic=mimic, line=0, **bounds)

@@ -59,4 +59,6 @@ def idle_velocities(robot: Robot, M: Array) -> list[int]:
 
 def joints_of(robot: Robot, velocities: list[int]) -> tuple[str, ...]:
     """Names of the joints that own these velocities."""
-    return tuple(dict.fromkeys(joint.name for joint in robot.joints if not joint.is_mimic for i in velocities if joint.iv <= i < joint.iv + joint.nv))
+    return tuple(
+        dict.fromkeys(joint.name for joint in robot.joints if not joint.is_mimic for i in velocities if joint.iv <= i < joint.iv + joint.nv)
+    )

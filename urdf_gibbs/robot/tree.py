@@ -64,7 +64,13 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
     seen_links: dict[str, int] = {}
     for link in urdf.links:
         if link.name in seen_links:
-            findings.error("duplicate", link.line, f'link "{link.name}"', f"a second one, the first is at line {seen_links[link.name]}", "unique link names")
+            findings.error(
+                "duplicate",
+                link.line,
+                f'link "{link.name}"',
+                f"a second one, the first is at line {seen_links[link.name]}",
+                "unique link names",
+            )
         else:
             seen_links[link.name] = link.line
             children[link.name] = []
@@ -73,7 +79,9 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
     for joint in urdf.joints:
         what = f'joint "{joint.name}"'
         if joint.name in seen_joints:
-            findings.error("duplicate", joint.line, what, f"a second one, the first is at line {seen_joints[joint.name]}", "unique joint names")
+            findings.error(
+                "duplicate", joint.line, what, f"a second one, the first is at line {seen_joints[joint.name]}", "unique joint names"
+            )
             continue
         seen_joints[joint.name] = joint.line
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -82,7 +90,11 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
         if joint.child in parent_joint:
             first = parent_joint[joint.child]
             findings.error(
-                "two-parents", joint.line, f"{what} <child>", f'link "{joint.child}", already the child of joint "{first.name}" (line {first.line})', "one parent for each link"
+                "two-parents",
+                joint.line,
+                f"{what} <child>",
+                f'link "{joint.child}", already the child of joint "{first.name}" (line {first.line})',
+                "one parent for each link",
             )
             continue
         parent_joint[joint.child] = joint
@@ -102,21 +114,31 @@ def _root(urdf: Urdf) -> str | None:
         urdf.findings.error("cycle", first.line, f'joint "{first.name}"', "every link is some joint's child", "a tree with one root link")
         return None
     for link in roots[1:]:
-        urdf.findings.error("two-roots", link.line, f'link "{link.name}"', f'a second root beside "{roots[0].name}"', "one link without a parent")
+        urdf.findings.error(
+            "two-roots", link.line, f'link "{link.name}"', f'a second root beside "{roots[0].name}"', "one link without a parent"
+        )
     return roots[0].name
 
 
 def _find_cycles(urdf: Urdf, tree: Tree) -> None:
     for joint in urdf.joints:
         if joint.child not in tree.frames:
-            urdf.findings.error("cycle", joint.line, f'joint "{joint.name}"', f'link "{joint.child}" hangs on itself', f'links reached from the root "{tree.root}"')
+            urdf.findings.error(
+                "cycle",
+                joint.line,
+                f'joint "{joint.name}"',
+                f'link "{joint.child}" hangs on itself',
+                f'links reached from the root "{tree.root}"',
+            )
 
 
 def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
     """Joint -> the free joint that it finally follows, through mimics of mimics; master "" where the chain ends at a fixed joint."""
     findings = urdf.findings
     joints = {joint.name: joint for joint in urdf.joints}
-    resolved = {joint.name: Dependency("" if joint.type == "fixed" else joint.name) for joint in urdf.joints if joint.mimic is None or not follow}
+    resolved = {
+        joint.name: Dependency("" if joint.type == "fixed" else joint.name) for joint in urdf.joints if joint.mimic is None or not follow
+    }
     for start in urdf.joints:
         chain: dict[str, Mimic] = {}
         name = start.name
@@ -135,7 +157,13 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
                 continue
             above = resolved[mimic.joint]
             if not above.master:
-                findings.warning("mimic-fixed", mimic.line, f'joint "{name}" <mimic>', f'joint="{mimic.joint}", which cannot move', "a moving joint; this one is locked")
+                findings.warning(
+                    "mimic-fixed",
+                    mimic.line,
+                    f'joint "{name}" <mimic>',
+                    f'joint="{mimic.joint}", which cannot move',
+                    "a moving joint; this one is locked",
+                )
             resolved[name] = Dependency(above.master, mimic.multiplier * above.ratio, mimic.multiplier * above.offset + mimic.offset)
     return resolved
 

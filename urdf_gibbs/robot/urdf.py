@@ -236,7 +236,9 @@ class _Reader:
             return Inertia(mass, com, (0.0,) * 9)
         missing = [key for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz") if key not in inertia_element.attributes]
         if missing:
-            self.findings.warning("no-inertia", inertia_element.line, f"{what} <inertia>", f"no {', '.join(missing)}", "all six entries; these count as zero")
+            self.findings.warning(
+                "no-inertia", inertia_element.line, f"{what} <inertia>", f"no {', '.join(missing)}", "all six entries; these count as zero"
+            )
         xx, xy, xz, yy, yz, zz = (self.number(inertia_element, what, key, 0.0) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
         inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
         if R is not EYE3:
@@ -259,7 +261,9 @@ class _Reader:
     def shape(self, element: Element, what: str) -> Shape | None:
         geometry_element = self.only(element, "geometry", what)
         if geometry_element is None or not geometry_element.children:
-            self.findings.warning("no-geometry", element.line, what, "no geometry", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored")
+            self.findings.warning(
+                "no-geometry", element.line, what, "no geometry", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored"
+            )
             return None
         solid = geometry_element.children[0]
         if solid.tag == "mesh":
@@ -271,7 +275,9 @@ class _Reader:
         elif solid.tag in ("cylinder", "capsule"):
             geometry = Geometry(solid.tag, (self.number(solid, what, "radius"), self.number(solid, what, "length")))
         else:
-            self.findings.warning("no-geometry", solid.line, what, f"<{solid.tag}>", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored")
+            self.findings.warning(
+                "no-geometry", solid.line, what, f"<{solid.tag}>", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored"
+            )
             return None
         material = self.only(element, "material", what)
         name, rgba, texture = self.material(material) if material is not None else ("", None, "")
@@ -290,7 +296,13 @@ class _Reader:
                 if len(values) == 4:
                     rgba = values
                 else:
-                    self.findings.warning("bad-colour", child.line, f'material "{name}"', child.attributes.get("rgba", "nothing"), "four numbers; it is ignored")
+                    self.findings.warning(
+                        "bad-colour",
+                        child.line,
+                        f'material "{name}"',
+                        child.attributes.get("rgba", "nothing"),
+                        "four numbers; it is ignored",
+                    )
             elif child.tag == "texture":
                 texture = child.attributes.get("filename", "")
         return name, rgba, texture
@@ -348,7 +360,9 @@ class _Reader:
         element = self.only(joint, "limit", what)
         if element is None:
             if kind in ("revolute", "prismatic"):
-                self.findings.warning("no-limit", joint.line, what, "no <limit>", "<limit lower upper effort velocity>; it counts as unlimited")
+                self.findings.warning(
+                    "no-limit", joint.line, what, "no <limit>", "<limit lower upper effort velocity>; it counts as unlimited"
+                )
             return _NO_LIMIT
         bounded = kind in ("revolute", "prismatic")  # URDF: lower and upper default to 0 there, and mean nothing elsewhere
         lower = self.number(element, what, "lower", 0.0)
@@ -357,7 +371,9 @@ class _Reader:
         effort = self.number(element, what, "effort", INFINITY)
         missing = [key for key in ("effort", "velocity") if key not in element.attributes]
         if missing and bounded:
-            self.findings.warning("no-limit", element.line, f"{what} <limit>", f"no {' and no '.join(missing)}", "both; what is missing counts as unlimited")
+            self.findings.warning(
+                "no-limit", element.line, f"{what} <limit>", f"no {' and no '.join(missing)}", "both; what is missing counts as unlimited"
+            )
         if not bounded:
             return -INFINITY, INFINITY, velocity, effort
         check_limits(self.findings, element.line, what, lower, upper)
@@ -368,7 +384,9 @@ class _Reader:
         if element is None:
             return None
         if kind == "fixed":
-            self.findings.note("mimic-ignored", element.line, f"{what} <mimic>", "a fixed joint that mimics", "a moving joint; the <mimic> is ignored")
+            self.findings.note(
+                "mimic-ignored", element.line, f"{what} <mimic>", "a fixed joint that mimics", "a moving joint; the <mimic> is ignored"
+            )
             return None
         master = element.attributes.get("joint")
         if not master:
@@ -410,13 +428,25 @@ def check_inertia(findings: Findings, line: int, what: str, mass: float, inertia
     low, mid, high = moments
     slack = 1e-6 * max(abs(low), abs(high))  # files carry about six digits
     if low < -slack:
-        findings.warning("indefinite-inertia", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "none of them negative")
+        findings.warning(
+            "indefinite-inertia", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "none of them negative"
+        )
     elif high > low + mid + slack:
         findings.warning(
-            "triangle-inequality", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "each at most the sum of the other two"
+            "triangle-inequality",
+            line,
+            f"{what} <inertia>",
+            f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}",
+            "each at most the sum of the other two",
         )
     if mass == 0.0 and high > 0.0:
-        findings.warning("massless-inertia", line, f"{what} <inertia>", f"largest moment {high:.4g} with zero mass", "a mass; the inertia is used as it is")
+        findings.warning(
+            "massless-inertia",
+            line,
+            f"{what} <inertia>",
+            f"largest moment {high:.4g} with zero mass",
+            "a mass; the inertia is used as it is",
+        )
 
 
 def symmetric_eigenvalues(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> list[float]:

@@ -74,7 +74,9 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
                 parser.StartElementHandler, parser.EndElementHandler = start_inside, end_inside
                 return
             if len(stack) > MAX_DEPTH:
-                findings.error("not-urdf", element.line, f"<{tag}>", f"more than {MAX_DEPTH} nested elements", "a flat list of links and joints")
+                findings.error(
+                    "not-urdf", element.line, f"<{tag}>", f"more than {MAX_DEPTH} nested elements", "a flat list of links and joints"
+                )
                 raise _Refused
         else:
             roots.append(element)

@@ -1,0 +1,38 @@
+# make demo and make test need nothing but Python >= 3.11: each makes the virtual environment it runs in.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench wheel clean
+
+demo: $(VENV)/.run
+	$(BIN)/urdf-gibbs demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python validation/bench_load.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c "import sys; sys.exit('urdf-gibbs needs Python 3.11 or newer, this is ' + sys.version.split()[0]) if sys.version_info < (3, 11) else None"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.run
+
+wheel: $(VENV)/.dev
+	$(BIN)/python -m build --wheel
+
+clean:
+	rm -rf $(VENV) dist build

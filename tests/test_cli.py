@@ -1,0 +1,72 @@
+"""The commands as a person meets them, and the wheel away from the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_validate import runner
+
+import urdf_gibbs as ug
+from urdf_gibbs.cli import app
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_info_prints_tree_joints_and_branches(tmp_path: Path) -> None:
+    picture = tmp_path / "robot.png"
+    result = runner.invoke(app, ["info", "branched12", "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert "  2: (X1) (X2) (q1) (q2) q5 q6 q7" in result.output
+    assert "4 branches" in result.output
+    assert picture.stat().st_size > 10_000
+
+
+def test_info_shows_what_a_mimic_joint_follows() -> None:
+    result = runner.invoke(app, ["info", "gripper", "--base", "floating"], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    assert "root_joint" in result.output and " * " in result.output
+
+
+def test_a_file_that_cannot_be_loaded_gives_exit_code_2() -> None:
+    for command in ("info", "validate"):
+        result = runner.invoke(app, [command, "no_such_file.urdf"])
+        assert result.exit_code == 2
+        assert "no_such_file.urdf:0: error" in result.output
+
+
+def test_a_wrong_base_is_refused_by_name() -> None:
+    result = runner.invoke(app, ["validate", "branched12", "--base", "flying"])
+    assert result.exit_code == 2
+    assert "fixed, floating, planar" in result.output
+
+
+def test_validate_without_pinocchio_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pinocchio'] = None\nfrom urdf_gibbs.cli import app\nsys.argv = ['urdf-gibbs', 'validate', 'branched12']\napp()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "pip install pin" in result.stderr
+
+
+def test_unknown_model_lists_the_known_ones() -> None:
+    with pytest.raises(ug.UnknownNameError, match="branched12"):
+        ug.model_path("nonsense")
+
+
+def test_a_wheel_finds_its_models_away_from_the_checkout(tmp_path: Path) -> None:
+    """Built and unpacked, not installed: the dependencies are this environment's, the package is the wheel's."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    wheel = next(tmp_path.glob("*.whl"))
+    target = tmp_path / "site"
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(target)], check=True)
+    code = "import urdf_gibbs as ug; print(ug.__file__); print(ug.load(ug.model_path('branched12')).nv, ug.model_path('branched12'))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": str(target), "PATH": ""}
+    )
+    assert run.stdout.splitlines()[0].startswith(str(target))
+    assert run.stdout.splitlines()[1].startswith(f"12 {target}")
+    assert (target / "urdf_gibbs" / "py.typed").exists()

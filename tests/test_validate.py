@@ -1,0 +1,133 @@
+"""``urdf-gibbs validate`` on every URDF of example-robot-data, and its negative controls."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import urdf_gibbs as ug
+from urdf_gibbs.cli import app
+
+EMPTY = "ur_description/urdf/ur3.urdf"  # the package ships one file without links
+
+
+def robots_folder() -> Path:
+    spec = importlib.util.find_spec("cmeel")
+    assert spec is not None and spec.origin is not None, "example-robot-data is a test dependency"
+    return Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
+
+
+FOLDER = robots_folder()
+FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.urdf"))
+runner = CliRunner()
+
+
+def test_the_collection_is_whole() -> None:
+    assert len(FILES) >= 69
+    assert EMPTY in FILES
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY])
+def test_every_robot_agrees_with_pinocchio_on_both_bases(file: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    result = runner.invoke(
+        app, ["validate", str(FOLDER / file), "--base", "fixed", "--base", "floating", "--samples", "5", "--json", str(report)]
+    )
+    assert result.exit_code == 0, result.output
+    outcomes = json.loads(report.read_text())
+    assert [outcome["base"] for outcome in outcomes] == ["fixed", "floating"]
+    for outcome in outcomes:
+        assert outcome["agrees"] and outcome["reference"] == "Pinocchio"
+        methods = {quantity["method"] for quantity in outcome["quantities"]}
+        assert methods == {*ug.functions.METHODS, "kinematics"}
+        compared = {quantity["quantity"] for quantity in outcome["quantities"]}
+        assert {
+            "mass matrix",
+            "bias",
+            "gravity",
+            "inverse dynamics",
+            "forward dynamics",
+            "kinetic energy",
+            "momentum",
+            "jacobians",
+        } <= compared
+    assert len(re.findall(r"^OK ", result.output, re.M)) == 2
+
+
+def test_a_file_without_links_is_refused_with_exit_code_2() -> None:
+    result = runner.invoke(app, ["validate", str(FOLDER / EMPTY)])
+    assert result.exit_code == 2
+    assert "no <link>" in result.output
+
+
+def test_singular_robots_say_that_forward_dynamics_does_not_exist() -> None:
+    result = runner.invoke(app, ["validate", str(FOLDER / "romeo_description/urdf/romeo_laas_small.urdf"), "--samples", "2"])
+    assert result.exit_code == 0
+    assert "forward dynamics does not exist: M is singular (l_gripper_joint, r_gripper_joint)" in result.output
+
+
+def test_missing_mimic_masters_are_freed_and_said() -> None:
+    result = runner.invoke(app, ["validate", str(FOLDER / "alex_description/urdf/alex_psyonic_hands.urdf"), "--samples", "1"])
+    assert result.exit_code == 0
+    assert "mimic joints are free here" in result.output
+
+
+# negative controls ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('ixx="0.0427"', 'ixx="0.0428"'),
+        ('<mass value="0.6"/>', '<mass value="0.6001"/>'),
+        ('xyz="0.1 -0.05 0"', 'xyz="0.1 -0.0501 0"'),
+    ],
+)
+def test_one_perturbed_number_is_found(old: str, new: str, tmp_path: Path) -> None:
+    original = ug.model_path("rocker_arm")
+    text = original.read_text()
+    assert old in text
+    changed = tmp_path / "changed.urdf"
+    changed.write_text(text.replace(old, new, 1))
+    same = runner.invoke(app, ["validate", str(original), "--against", str(original), "--samples", "3"])
+    assert same.exit_code == 0
+    result = runner.invoke(app, ["validate", str(changed), "--against", str(original), "--samples", "3"])
+    assert result.exit_code == 1
+    assert "FAIL" in result.output
+    line = re.search(r"the worst state: (import urdf_gibbs; .*)", result.output)
+    assert "seed 0" in result.output and line is not None
+    exec(line[1], {})  # the line can be pasted
+
+
+def test_a_robot_without_degrees_of_freedom_validates(tmp_path: Path) -> None:
+    file = tmp_path / "block.urdf"
+    file.write_text('<robot name="block"><link name="block"/></robot>')
+    result = runner.invoke(app, ["validate", str(file)])
+    assert result.exit_code == 0, result.output
+
+
+def test_what_pinocchio_loses_is_repaired_and_said(tmp_path: Path) -> None:
+    """Its reader drops a whole <inertial> over a missing ixy, refuses a revolute joint without limit, and ignores a planar axis."""
+    inertial = '<inertial><mass value="2"/><origin xyz="0.1 0.2 0.3"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    file = tmp_path / "odd.urdf"
+    file.write_text(
+        f'<robot name="odd"><link name="a"/><link name="b">{inertial}</link><link name="c">{inertial}</link>'
+        '<joint name="one" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 1"/></joint>'
+        '<joint name="two" type="planar"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint></robot>'
+    )
+    result = runner.invoke(app, ["validate", str(file)])
+    assert result.exit_code == 0, result.output
+    for remark in ("because ixy, ixz, iyz is missing", "without a complete <limit>", 'x-y plane for planar joint "two"'):
+        assert remark in result.output
+
+
+def test_a_robot_too_large_for_pinocchio_is_compared_between_formulations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urdf_gibbs.oracle.pinocchio.MAX_NV", 5)
+    result = runner.invoke(app, ["validate", "branched12", "--samples", "2"])
+    assert result.exit_code == 0
+    assert "against explicit" in result.output and "compared with each other" in result.output

@@ -1,0 +1,24 @@
+"""The robots that come with the package: the papers' systems and some for teaching."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from urdf_gibbs.errors import UnknownNameError
+
+# In a wheel the models lie inside the package, in a checkout beside it.
+_FOLDERS = (Path(__file__).parent / "models", Path(__file__).parents[1] / "models")
+
+
+def model_names() -> list[str]:
+    """Names of the bundled URDFs."""
+    return sorted(path.stem for folder in _FOLDERS for path in folder.glob("*.urdf"))
+
+
+def model_path(name: str) -> Path:
+    """Path of a bundled URDF: ``load(model_path("branched12"))``."""
+    for folder in _FOLDERS:
+        path = folder / f"{name}.urdf"
+        if path.is_file():
+            return path
+    raise UnknownNameError("bundled model", name, model_names())

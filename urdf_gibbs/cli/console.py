@@ -1,0 +1,67 @@
+"""What the commands share: consoles, options, and the way from an argument to a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+from rich.console import Console
+
+from urdf_gibbs.bundled import model_path
+from urdf_gibbs.errors import UnknownNameError, UrdfError, UrdfWarning
+from urdf_gibbs.robot.load import Base, load
+from urdf_gibbs.robot.model import Robot
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+File = Annotated[str, typer.Argument(help="A URDF file, or the name of a bundled model (branched12, planar3r, rocker_arm, ...).")]
+Files = Annotated[list[str], typer.Argument(help="URDF files, or names of bundled models.")]
+PackageDirs = Annotated[
+    list[str] | None, typer.Option("--package-dir", help="Folder that holds the packages of package:// names; may be repeated.")
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
+
+
+def resolve(name: str) -> str:
+    """A path as it is, or that of the bundled model of this name."""
+    if not Path(name).exists() and Path(name).name == name and not name.endswith(".urdf"):
+        try:
+            return str(model_path(name))
+        except UnknownNameError:
+            pass
+    return name
+
+
+def checked_base(base: str) -> Base:
+    if base not in get_args(Base):
+        raise typer.BadParameter(f"{base!r} is none of {', '.join(get_args(Base))}", param_hint="--base")
+    return base  # type: ignore[return-value]
+
+
+def load_quietly(file: str, base: Base, mimic: bool = True) -> Robot:
+    """Load without the Python warning: commands print findings themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)
+        return load(file, base, mimic)
+
+
+def load_or_exit(file: str, base: Base, mimic: bool = True) -> Robot:
+    """The robot; errors go to standard error and the command stops with exit code 2."""
+    try:
+        return load_quietly(file, base, mimic)
+    except UrdfError as problem:
+        err.print(str(problem), style="red", markup=False)
+        raise typer.Exit(2) from None
+
+
+def write_json(path: str, content: Any) -> None:
+    text = json.dumps(content, indent=1) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text, encoding="utf-8")

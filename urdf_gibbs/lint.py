@@ -1,0 +1,68 @@
+"""The whole lint of a URDF: what loading finds, meshes that are not there, and motions that meet no inertia."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from urdf_gibbs.functions import mass_matrix
+from urdf_gibbs.robot.findings import Finding
+from urdf_gibbs.robot.load import read_source
+from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.singular import idle_velocities, joints_of
+from urdf_gibbs.robot.tree import build
+from urdf_gibbs.robot.urdf import Urdf
+
+EXAMINED_DOF = 200  # the reference formulations take a second for the mass matrix of a chain of this length
+
+
+def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
+    """Everything there is to say about a URDF (path, XML text or loaded object), in the order of its lines."""
+    urdf = read_source(source)
+    tree = build(urdf, "fixed", mimic=True)
+    _check_meshes(urdf, [os.fspath(folder) for folder in package_dirs])
+    if tree is not None:
+        _check_inertia_of_motion(urdf, assemble(urdf, tree, "fixed"))
+    return sorted(urdf.findings.items, key=lambda finding: finding.line)
+
+
+def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:
+    found: dict[str, bool] = {}
+    for link in urdf.links:
+        for kind, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+            for shape in shapes:
+                name = shape.geometry.filename
+                if shape.geometry.kind != "mesh":
+                    continue
+                if name not in found:
+                    found[name] = find_mesh(name, urdf.file, package_dirs) is not None
+                    if not found[name]:
+                        what = f'link "{link.name}" <{kind}> <mesh>'
+                        urdf.findings.warning(
+                            "mesh-missing", shape.line, what, f'filename="{name}"', "a file that exists (package folders: --package-dir)"
+                        )
+
+
+def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
+    """Physics, not mass == 0: at generic positions, is there a motion that no mass takes part in?"""
+    lines = {joint.name: joint.line for joint in urdf.joints}
+    if robot.nv > EXAMINED_DOF:
+        urdf.findings.note(
+            "not-examined",
+            1,
+            "<robot>",
+            f"{robot.nv} degrees of freedom",
+            f"at most {EXAMINED_DOF} for the search for motions without inertia",
+        )
+        return
+    generic = [set(idle_velocities(robot, mass_matrix(robot, q))) for q in robot.random(0, 2)]
+    always = generic[0] & generic[1]
+    at_zero = set(idle_velocities(robot, mass_matrix(robot, robot.neutral()))) - always
+    expected = "mass beyond the joint and off its axis; forward dynamics does not exist there"
+    for idle, where in ((always, "at every q"), (at_zero, "at q = 0")):
+        for joint in joints_of(robot, sorted(idle)):
+            urdf.findings.warning(
+                "singular", lines.get(joint, 1), f'joint "{joint}"', f"part of a motion that meets no inertia {where}", expected
+            )

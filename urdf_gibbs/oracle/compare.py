@@ -1,0 +1,289 @@
+"""Cross-validation: every formulation against the oracle at random states, quantity by quantity.
+
+The error of a quantity is max|difference| over the array, divided by max|reference| (at least 1e-12). A difference
+within round-off of the quantity's own scale (forces: those of a random acceleration; potential energy: m g times a
+length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs import functions
+from urdf_gibbs.errors import SingularMassMatrixError
+from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
+from urdf_gibbs.robot.model import Robot
+
+Array = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+TOLERANCE = 1e-9
+FLOOR = 1e-12
+ROUND_OFF = 1e-14  # a few dozen additions of numbers of the size of the scale
+RESIDUAL = 1e-12
+JACOBIANS = 12  # links whose Jacobians are compared, the leaves first
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass
+class Comparison:
+    """The outcome for one quantity of one method: largest error, where, and whether it is within tolerance."""
+
+    method: str
+    quantity: str
+    error: float = 0.0
+    state: int = 0
+    agrees: bool = True
+    remark: str = ""
+
+
+@dataclass
+class Report:
+    """The outcome for one file and base. ``reference`` is "Pinocchio", or a method where Pinocchio refuses the model."""
+
+    file: str
+    base: str
+    nq: int
+    nv: int
+    samples: int
+    seed: int
+    reference: str = "Pinocchio"
+    comparisons: list[Comparison] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    worst_call: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        return all(comparison.agrees for comparison in self.comparisons)
+
+    @property
+    def worst(self) -> Comparison:
+        return max(self.comparisons, key=lambda c: (not c.agrees, c.error), default=Comparison("", "", 0.0))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "file": self.file,
+            "base": self.base,
+            "nq": self.nq,
+            "nv": self.nv,
+            "samples": self.samples,
+            "seed": self.seed,
+            "reference": self.reference,
+            "agrees": self.agrees,
+            "worst": {"method": self.worst.method, "quantity": self.worst.quantity, "error": self.worst.error, "state": self.worst_call},
+            "quantities": [vars(comparison) for comparison in self.comparisons],
+            "notes": self.notes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Random states: q (n, nq), v, a and tau (n, nv)."""
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+def random_states(robot: Robot, samples: int, seed: int) -> States:
+    rng = np.random.default_rng(seed)
+    q = robot.random(rng, samples)
+    v, a, tau = rng.normal(size=(3, samples, robot.nv))
+    return States(q, v, a, 10.0 * tau)
+
+
+def validate(
+    robot: Robot,
+    source: str | bytes | os.PathLike[str],
+    *,
+    mimic: bool = True,
+    samples: int = 20,
+    seed: int = 0,
+    methods: Sequence[str] = tuple(functions.METHODS),
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states."""
+    report = Report(robot.file, robot.base, robot.nq, robot.nv, samples, seed)
+    states = random_states(robot, samples, seed)
+    points = _points(robot, seed)
+    progress("Pinocchio")
+    try:
+        oracle = Oracle(source, robot.base, mimic, functions.GRAVITY)
+    except OracleRefusal as refusal:
+        report.notes.append(f"{refusal}; the formulations are compared with each other")
+        answers = [_own_answers(robot, methods[-1], states, i, points) for i in range(samples)]
+        report.reference = methods[-1]
+        methods = methods[:-1]
+    else:
+        report.notes += oracle.notes
+        if tuple(oracle.joint_names) != robot.joint_names:
+            found = f"{', '.join(robot.joint_names)}; Pinocchio: {', '.join(oracle.joint_names)}"
+            report.comparisons.append(Comparison("all", "joint names", np.inf, 0, False, f"ours: {found}"))
+            return report
+        answers = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], points) for i in range(samples)]
+    for method in methods:
+        progress(method)
+        report.comparisons += _compare_dynamics(robot, method, states, answers)
+    progress("kinematics")
+    report.comparisons += _compare_kinematics(robot, states, answers, points)
+    if report.comparisons:
+        report.worst_call = _call(robot, mimic, report.worst, states)
+    for note in sorted({c.remark for c in report.comparisons if c.remark and c.agrees}):
+        report.notes.append(note)
+    return report
+
+
+def _compare_dynamics(robot: Robot, method: str, states: States, answers: list[Answers]) -> list[Comparison]:
+    M = functions.mass_matrix(robot, states.q, method=method)
+    bias = functions.bias(robot, states.q, states.v, method=method)
+    scales = np.array([np.max(np.abs(answer.inverse), initial=0.0) for answer in answers])
+    wanted: dict[str, tuple[Array, list[Any], Array]] = {
+        "mass matrix": (M, [answer.mass_matrix for answer in answers], 0.0 * scales),
+        "bias": (bias, [answer.bias for answer in answers], scales),
+        "gravity": (functions.gravity_force(robot, states.q, method=method), [answer.gravity for answer in answers], scales),
+        "inverse dynamics": (
+            functions.inverse_dynamics(robot, states.q, states.v, states.a, method=method),
+            [answer.inverse for answer in answers],
+            scales,
+        ),
+        "kinetic energy": (
+            functions.kinetic_energy(robot, states.q, states.v, method=method),
+            [answer.kinetic for answer in answers],
+            0.0 * scales,
+        ),
+    }
+    found = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
+    return [*found, _compare_forward(robot, method, states, answers)]
+
+
+def _compare_forward(robot: Robot, method: str, states: States, answers: list[Answers]) -> Comparison:
+    """By its residual with the oracle's M and h, and by |difference| up to what the condition of M allows."""
+    result = Comparison(method, "forward dynamics")
+    for i, answer in enumerate(answers):
+        try:
+            a = functions.forward_dynamics(robot, states.q[i], states.v[i], states.tau[i], method=method)
+        except SingularMassMatrixError as singular:
+            if answer.acceleration is not None and _condition(answer.mass_matrix) < 1e13:
+                return Comparison(method, "forward dynamics", np.inf, i, False, f"ours: {singular}")
+            result.remark = f"forward dynamics does not exist: M is singular ({', '.join(singular.joints)})"
+            continue
+        tau = states.tau[i]
+        residual = np.linalg.norm(answer.mass_matrix @ a + answer.bias - tau)
+        allowed = np.linalg.norm(answer.mass_matrix) * np.linalg.norm(a) + np.linalg.norm(answer.bias) + np.linalg.norm(tau)
+        error, agrees = 0.0, bool(residual <= RESIDUAL * max(float(allowed), FLOOR))
+        if answer.acceleration is not None:
+            size = max(float(np.linalg.norm(answer.acceleration)), FLOOR)
+            error = float(np.linalg.norm(a - answer.acceleration)) / size
+            agrees = agrees and error <= max(TOLERANCE, 100.0 * EPS * _condition(answer.mass_matrix))
+        if not agrees or error > result.error:
+            result.error, result.state, result.agrees = error, i, agrees
+            result.remark = "" if agrees else f"residual {residual:.2e}, allowed {RESIDUAL * allowed:.2e}"
+            if agrees and error > TOLERANCE:
+                result.remark = f"forward dynamics: {error:.1e} is within round-off at cond M = {_condition(answer.mass_matrix):.0e}"
+        if not agrees:
+            break
+    return result
+
+
+def _compare_kinematics(robot: Robot, states: States, answers: list[Answers], points: dict[str, Array]) -> list[Comparison]:
+    length = 9.81 * float(np.abs(robot.mass).sum())
+    scales = np.full(len(answers), length)
+    none = 0.0 * scales
+    found = [
+        _compare(
+            "kinematics", "potential energy", functions.potential_energy(robot, states.q), [answer.potential for answer in answers], scales
+        ),
+        _compare("kinematics", "momentum", functions.momentum(robot, states.q, states.v), [answer.momentum for answer in answers], none),
+    ]
+    if answers and answers[0].com is not None:
+        found.append(
+            _compare("kinematics", "centre of mass", functions.centre_of_mass(robot, states.q), [answer.com for answer in answers], none)
+        )
+    jacobians = [np.stack([answer.jacobians[link] for answer in answers]) for link in points]
+    ours = [functions.jacobian(robot, states.q, link, point) for link, point in points.items()]
+    if points:
+        stacked = list(np.stack(jacobians, axis=1))
+        found.append(_compare("kinematics", "jacobians", np.stack(ours, axis=1), stacked, none))
+    return found
+
+
+def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], scales: Array) -> Comparison:
+    result = Comparison(method, quantity)
+    for i, expected in enumerate(reference):
+        difference = float(np.max(np.abs(ours[i] - expected), initial=0.0))
+        size = max(float(np.max(np.abs(expected), initial=0.0)), FLOOR)
+        if difference <= ROUND_OFF * scales[i]:
+            size = max(size, float(scales[i]))
+        error = difference / size if np.isfinite(difference) else np.inf
+        if error > result.error:
+            result.error, result.state = error, i
+    result.agrees = result.error <= TOLERANCE
+    return result
+
+
+def _own_answers(robot: Robot, method: str, states: States, i: int, points: dict[str, Array]) -> Answers:
+    """The same quantities by one of our methods, where Pinocchio refuses."""
+    q, v = states.q[i], states.v[i]
+    M, bias = functions.mass_matrix(robot, q, method=method), functions.bias(robot, q, v, method=method)
+    try:
+        acceleration = functions.forward_dynamics(robot, q, v, states.tau[i], method=method)
+    except SingularMassMatrixError:
+        acceleration = None
+    return Answers(
+        M,
+        bias,
+        functions.gravity_force(robot, q, method=method),
+        M @ states.a[i] + bias,
+        acceleration,
+        float(0.5 * v @ M @ v),
+        float(functions.potential_energy(robot, q)),
+        functions.momentum(robot, q, v),
+        functions.centre_of_mass(robot, q) if robot.mass.sum() > 0.0 else None,
+        {link: functions.jacobian(robot, q, link, point) for link, point in points.items()},
+    )
+
+
+def _points(robot: Robot, seed: int) -> dict[str, Array]:
+    """Links for the Jacobians, leaves first, each with a random point of its frame."""
+    rng = np.random.default_rng(seed)
+    leaves = [robot.joints[body].child for body in robot.branches.leaves[:JACOBIANS]]
+    others = [link for link in robot.link_names if link not in leaves]
+    extra = rng.permutation(len(others))[: max(0, JACOBIANS - len(leaves))]
+    return {link: rng.uniform(-0.5, 0.5, 3) for link in [*leaves, *(others[i] for i in extra)]}
+
+
+def _condition(M: Array) -> float:
+    return float(np.linalg.cond(M)) if M.size else 1.0
+
+
+def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
+    """The worst state as a line of Python."""
+    i = worst.state
+    names = {
+        "mass matrix": ("mass_matrix", "q"),
+        "bias": ("bias", "qv"),
+        "gravity": ("gravity_force", "q"),
+        "inverse dynamics": ("inverse_dynamics", "qva"),
+        "forward dynamics": ("forward_dynamics", "qvt"),
+        "kinetic energy": ("kinetic_energy", "qv"),
+        "potential energy": ("potential_energy", "q"),
+        "momentum": ("momentum", "qv"),
+        "centre of mass": ("centre_of_mass", "q"),
+        "jacobians": ("jacobian", "q"),
+    }
+    function, letters = names[worst.quantity]
+    values = {"q": states.q, "v": states.v, "a": states.a, "t": states.tau}
+    arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
+    arguments += [repr(values[letter][i].tolist()) for letter in letters]
+    if function == "jacobian":
+        arguments.append(repr(robot.link_names[-1]))
+    if worst.method in functions.METHODS:
+        arguments.append(f"method={worst.method!r}")
+    return f"import urdf_gibbs; print(urdf_gibbs.{function}({', '.join(arguments)}))"
