@@ -68,7 +68,10 @@ def inverse_dynamics(
     """tau (..., nv) = M a + h - sum of Jᵀ f."""
     M = mass_matrix(robot, q, method=method)
     h = bias(robot, q, v, gravity=gravity, method=method)
-    tau = np.einsum("...ij,...j->...i", M, _wide(a, robot.nv, "a")) + h - _external_force(robot, q, external)
+    a = _wide(a, robot.nv, "a")
+    extra = _external_force(robot, q, external)
+    _batch(q=M.shape[:-2], v=h.shape[:-1], a=a.shape[:-1], external=extra.shape[:-1])
+    tau = np.einsum("...ij,...j->...i", M, a) + h - extra
     return _delivered(tau, out)
 
 
@@ -85,11 +88,13 @@ def forward_dynamics(
 ) -> Array:
     """a (..., nv) with M a + h = tau + sum of Jᵀ f. Raises SingularMassMatrixError where M has no inverse."""
     M = mass_matrix(robot, q, method=method)
-    force = _wide(tau, robot.nv, "tau") - bias(robot, q, v, gravity=gravity, method=method) + _external_force(robot, q, external)
-    shape = np.broadcast_shapes(M.shape[:-2], force.shape[:-1])
+    tau, h, extra = _wide(tau, robot.nv, "tau"), bias(robot, q, v, gravity=gravity, method=method), _external_force(robot, q, external)
+    _batch(q=M.shape[:-2], v=h.shape[:-1], tau=tau.shape[:-1], external=extra.shape[:-1])
+    force = tau - h + extra
+    shape = _batch(q=M.shape[:-2], force=force.shape[:-1])
     if not robot.nv:
         return _delivered(np.zeros((*shape, 0)), out)
-    _refuse_singular(robot, M)
+    _refuse_singular(robot, _q(robot, q), M, shape)
     # Scaling by the diagonal makes the solution independent of units: a gram-sized finger on a 100 kg base is well posed.
     size = np.sqrt(np.abs(np.diagonal(M, axis1=-2, axis2=-1)))
     size = np.where(size > 0.0, size, 1.0)
@@ -101,8 +106,9 @@ def forward_dynamics(
 
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = DEFAULT_METHOD) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
-    v = _wide(v, robot.nv, "v")
-    return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", v, mass_matrix(robot, q, method=method), v))
+    v, M = _wide(v, robot.nv, "v"), mass_matrix(robot, q, method=method)
+    _batch(q=M.shape[:-2], v=v.shape[:-1])
+    return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", v, M, v))
 
 
 def potential_energy(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, include_base: bool = False) -> Array:
@@ -188,20 +194,29 @@ def _gravity(gravity: ArrayLike) -> list[float]:
 def _evaluate(robot: Robot, function: Callable[..., Any], states: list[Array], shape: tuple[int, ...], out: Array | None) -> Array:
     """``function(model, *states)`` over floats for one state, over arrays with one value for each state for a batch."""
     model = model_of(robot)
-    batch = np.broadcast_shapes(*(state.shape[:-1] for state in states))
+    batch = _batch(**{name: state.shape[:-1] for name, state in zip(("q", "v"), states, strict=False)})
     result = np.empty((*batch, *shape))
     if batch == ():
         result[...] = np.reshape(function(model, *(state.tolist() for state in states)), shape)
         return _delivered(result, out)
     rows = int(np.prod(batch))
     flat = [np.broadcast_to(state, (*batch, state.shape[-1])).reshape(rows, state.shape[-1]) for state in states]
-    target = result.reshape(rows, -1)
+    target = result.reshape(rows, int(np.prod(shape)))
     for start in range(0, rows, CHUNK):
         chunk = slice(start, start + CHUNK)
         columns = ([np.ascontiguousarray(column) for column in state[chunk].T] for state in flat)
         for i, entry in enumerate(_entries(function(model, *columns))):
             target[chunk, i] = entry
     return _delivered(result, out)
+
+
+def _batch(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common leading axes of the named arguments."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
 
 
 def _entries(values: list[Any]) -> list[Any]:
@@ -213,6 +228,8 @@ def _delivered(result: Array, out: Array | None) -> Array:
         return result
     if out.shape != result.shape:
         raise ArgumentError(f"out has shape {out.shape}, expected {result.shape}")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
     out[...] = result
     return out
 
@@ -220,7 +237,11 @@ def _delivered(result: Array, out: Array | None) -> Array:
 def _external_force(robot: Robot, q: ArrayLike, external: External | None) -> Array:
     """sum of Jᵀ (force, torque), shape (..., nv)."""
     total = np.zeros(robot.nv)
-    for link, (force, torque) in (external or {}).items():
+    for link, pair in (external or {}).items():
+        try:
+            force, torque = pair
+        except (TypeError, ValueError):
+            raise ArgumentError(f"external[{link!r}] is {pair!r}, expected a pair (force (3,), torque (3,))") from None
         wrench = np.concatenate(np.broadcast_arrays(_wide(force, 3, f"force on {link}"), _wide(torque, 3, f"torque on {link}")), axis=-1)
         total = total + np.einsum("...ij,...i->...j", jacobian(robot, q, link), wrench)
     return total
@@ -240,13 +261,14 @@ def _first_moment(robot: Robot, q: ArrayLike, include_base: bool) -> Array:
     return moment
 
 
-def _refuse_singular(robot: Robot, M: Array) -> None:
-    single = M.ndim == 2
-    states, velocities = [], set()
-    for index, matrix in enumerate(M.reshape(-1, robot.nv, robot.nv)):
-        idle = idle_velocities(robot, matrix)
-        if idle:
-            states.append(index)
-            velocities.update(idle)
-    if states:
-        raise SingularMassMatrixError(joints_of(robot, sorted(velocities)), () if single else states)
+def _refuse_singular(robot: Robot, q: Array, M: Array, shape: tuple[int, ...]) -> None:
+    singular = np.zeros(M.shape[:-2], dtype=bool)
+    positions = np.broadcast_to(q, (*M.shape[:-2], robot.nq))
+    velocities: set[int] = set()
+    for index in np.ndindex(M.shape[:-2]):
+        idle = idle_velocities(robot, positions[index], M[index])
+        singular[index] = bool(idle)
+        velocities.update(idle)
+    if singular.any():
+        states = np.flatnonzero(np.broadcast_to(singular, shape)).tolist() if shape else []
+        raise SingularMassMatrixError(joints_of(robot, sorted(velocities)), states)

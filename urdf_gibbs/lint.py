@@ -57,9 +57,10 @@ def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
             f"at most {EXAMINED_DOF} for the search for motions without inertia",
         )
         return
-    generic = [set(idle_velocities(robot, mass_matrix(robot, q))) for q in robot.random(0, 2)]
+    generic = [set(idle_velocities(robot, q, mass_matrix(robot, q))) for q in robot.random(0, 2)]
     always = generic[0] & generic[1]
-    at_zero = set(idle_velocities(robot, mass_matrix(robot, robot.neutral()))) - always
+    zero = robot.neutral()
+    at_zero = set(idle_velocities(robot, zero, mass_matrix(robot, zero))) - always
     expected = "mass beyond the joint and off its axis; forward dynamics does not exist there"
     for idle, where in ((always, "at every q"), (at_zero, "at q = 0")):
         for joint in joints_of(robot, sorted(idle)):

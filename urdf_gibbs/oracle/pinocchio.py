@@ -102,10 +102,10 @@ class Oracle:
             normal /= np.linalg.norm(normal)
             if np.allclose(normal, [0.0, 0.0, 1.0], atol=1e-15):
                 continue
-            flip = np.diag([1.0, -1.0, -1.0])
-            turn = (
-                flip if normal[2] <= -1.0 + 1e-14 else pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
-            )
+            aside = np.cross([0.0, 0.0, 1.0], normal)
+            angle = np.arctan2(np.linalg.norm(aside), normal[2])
+            aside = np.array([1.0, 0.0, 0.0]) if np.linalg.norm(aside) < 1e-12 else aside / np.linalg.norm(aside)
+            turn = pin.AngleAxis(angle, aside).toRotationMatrix()
             before, behind = pin.SE3(turn, np.zeros(3)), pin.SE3(turn.T, np.zeros(3))
             j = model.getJointId(element.attributes["name"])
             model.jointPlacements[j] = model.jointPlacements[j] * before

@@ -32,12 +32,13 @@ def position_limits(joints: Joints, nq: int) -> tuple[Array, Array]:
     for joint in joints:
         if not joint.is_mimic and joint.nq == 1:
             lower[joint.iq], upper[joint.iq] = sorted((joint.lower, joint.upper))
+    lower.flags.writeable = upper.flags.writeable = False
     return lower, upper
 
 
 def random(joints: Joints, nq: int, limits: tuple[Array, Array], rng: np.random.Generator, shape: int | tuple[int, ...]) -> Array:
     reach = np.ones(nq)  # half the width of what is sampled where the limits are wider
-    for joint in joints:
+    for joint in _free(joints):
         if joint.type in ("revolute", "continuous"):
             reach[joint.iq] = np.pi
         elif joint.type == "planar":
@@ -139,7 +140,7 @@ def quaternion_error(joints: Joints, q: Array) -> tuple[str, float]:
     for joint in _free(joints, "floating"):
         quaternion = q[..., joint.iq + 3 : joint.iq + 7]
         error = np.abs(np.sqrt(np.einsum("...i,...i->...", quaternion, quaternion)) - 1.0)
-        largest = float(np.max(error, initial=0.0))
+        largest = float(np.max(error, initial=0.0, where=~np.isnan(error)))
         if largest > worst:
             worst, name = largest, joint.name
     return name, worst

@@ -243,7 +243,7 @@ def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
         placement=_frozen(placement),
         mass=_frozen(np.array([body.inertia.mass for body in bodies])),
         com=_frozen(np.array([body.inertia.com for body in bodies]).reshape(n, 3)),
-        inertia=_frozen((inertia + inertia.transpose(0, 2, 1)) / 2.0),
+        inertia=_frozen(0.5 * inertia + 0.5 * inertia.transpose(0, 2, 1)),
         base_inertia=tree.world_inertia,
         links=tuple(urdf.links),
         root_link=tree.root,

@@ -63,9 +63,10 @@ def rotation_about(axis: Vec3, angle: float) -> Mat3:
 def plane_rotation(axis: Vec3) -> Mat3:
     """The smallest rotation that takes z to the unit vector ``axis`` (pi about x for -z): a planar joint's x, y and normal."""
     x, y, z = axis
-    if z <= -1.0 + 1e-14:
+    aside = x * x + y * y
+    if z < 0.0 and aside < 1e-24:
         return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
-    k = 1.0 / (1.0 + z)
+    k = (1.0 - z) / aside if z < 0.0 else 1.0 / (1.0 + z)  # the same number, without cancellation
     return (1.0 - k * x * x, -k * x * y, x, -k * x * y, 1.0 - k * y * y, y, -x, -y, z)
 
 

@@ -9,6 +9,20 @@ from urdf_gibbs.robot.urdf import ONE_DOF, Mimic, Urdf, UrdfJoint
 
 ROOT_JOINT = "root_joint"
 WORLD = -1
+UNCONNECTED = (
+    "not-xml",
+    "not-urdf",
+    "entity",
+    "xacro",
+    "unreadable",
+    "no-link",
+    "missing",
+    "joint-type",
+    "duplicate",
+    "two-parents",
+    "unknown-parent",
+    "unknown-child",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +58,9 @@ class Tree:
 def build(urdf: Urdf, base: str, mimic: bool) -> Tree | None:
     """The merged tree, or None with errors in ``urdf.findings``."""
     children = _connect(urdf)
-    if urdf.findings.errors:
-        return None
     dependencies = resolve_mimics(urdf, mimic)
-    root = _root(urdf)
+    # What could not be connected would show up again as roots that are none.
+    root = None if any(error.code in UNCONNECTED for error in urdf.findings.errors) else _root(urdf)
     if root is None or urdf.findings.errors:
         return None
     tree = _merge(urdf, root, children, base, dependencies)
@@ -59,7 +72,7 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
     """Joints below each link, siblings in the byte order of their names (as Pinocchio has them)."""
     findings = urdf.findings
     if not urdf.links and not findings.errors:
-        findings.error("no-link", 1, "<robot>", "no <link>", "at least one link")
+        findings.error("no-link", urdf.line, "<robot>", "no <link>", "at least one link")
     children: dict[str, list[UrdfJoint]] = {}
     seen_links: dict[str, int] = {}
     for link in urdf.links:
@@ -146,7 +159,9 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
             mimic = joints[name].mimic
             assert mimic is not None
             problem = _mimic_problem(joints, name, mimic, chain)
-            if problem:
+            if mimic.joint in urdf.unread:
+                resolved[name] = Dependency(name)
+            elif problem:
                 findings.error(problem[0], mimic.line, f'joint "{name}" <mimic>', problem[1], problem[2])
                 resolved[name] = Dependency(name)
             else:

@@ -100,17 +100,15 @@ class Urdf:
     name: str
     file: str
     findings: Findings
+    line: int = 1
     links: list[Link] = field(default_factory=list)
     joints: list[UrdfJoint] = field(default_factory=list)
-
-
-class _Bad(Exception):
-    """A value that could not be read; already recorded."""
+    unread: set[str] = field(default_factory=set)  # joints with a name and no more
 
 
 def read(root: Element, findings: Findings) -> Urdf:
     """All links and joints below ``<robot>``."""
-    urdf = Urdf(root.attributes.get("name", ""), findings.file, findings)
+    urdf = Urdf(root.attributes.get("name", ""), findings.file, findings, root.line)
     if root.tag != "robot":
         findings.error("not-urdf", root.line, "root element", f"<{root.tag}>", "<robot>")
         return urdf
@@ -126,6 +124,8 @@ def read(root: Element, findings: Findings) -> Urdf:
             joint = reader.joint(element)
             if joint is not None:
                 urdf.joints.append(joint)
+            else:
+                urdf.unread.add(element.attributes.get("name", ""))
     return urdf
 
 
@@ -144,7 +144,7 @@ class _Reader:
             if default is not None:
                 return default
             self.findings.error("missing", element.line, f"{what} <{element.tag}>", f"no {attribute}", f'{attribute}="a number"')
-            raise _Bad
+            return 0.0
         try:
             value = float(text)
             if math.isfinite(value) and "_" not in text:
@@ -152,7 +152,7 @@ class _Reader:
         except ValueError:
             pass
         self._bad_number(element, what, attribute, text, "a finite number")
-        raise _Bad
+        return 0.0
 
     def vector(self, element: Element, what: str, attribute: str, default: Vec3) -> Vec3:
         text = element.attributes.get(attribute)
@@ -167,7 +167,7 @@ class _Reader:
         except ValueError:
             pass
         self._bad_number(element, what, attribute, text, "three finite numbers")
-        raise _Bad
+        return default
 
     def _bad_number(self, element: Element, what: str, attribute: str, text: str, expected: str) -> None:
         if "${" in text or "$(" in text:
@@ -210,14 +210,12 @@ class _Reader:
         if name is None:
             return None
         what = f'link "{name}"'
-        try:
-            inertial = self.inertial(element, what)
-        except _Bad:
-            inertial = None
+        inertial = self.inertial(element, what)
         visuals = self.shapes(element, "visual", what)
         return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line)
 
     def inertial(self, link: Element, what: str) -> Inertia | None:
+        errors = len(self.findings.errors)
         element = self.only(link, "inertial", what)
         if element is None:
             self.findings.warning("no-inertial", link.line, what, "no <inertial>", "mass and inertia; it counts as zero mass")
@@ -230,7 +228,6 @@ class _Reader:
         mass = self.number(mass_element, what, "value")
         if mass < 0.0:
             self.findings.error("negative-mass", mass_element.line, f"{what} <mass>", f"{mass:g}", "a mass of zero or more")
-            raise _Bad
         if inertia_element is None:
             self.findings.warning("no-inertia", element.line, f"{what} <inertial>", "no <inertia>", "an inertia; it counts as a point mass")
             return Inertia(mass, com, (0.0,) * 9)
@@ -243,17 +240,15 @@ class _Reader:
         inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
         if R is not EYE3:
             inertia = multiply(multiply(R, inertia), transpose(R))
-        check_inertia(self.findings, inertia_element.line, what, mass, inertia)
+        if len(self.findings.errors) == errors:
+            check_inertia(self.findings, inertia_element.line, what, mass, inertia)
         return Inertia(mass, com, inertia)
 
     def shapes(self, link: Element, tag: str, what: str) -> tuple[Shape, ...]:
         shapes = []
         for element in link.children:
             if element.tag == tag:
-                try:
-                    shape = self.shape(element, f"{what} <{tag}>")
-                except _Bad:
-                    continue
+                shape = self.shape(element, f"{what} <{tag}>")
                 if shape is not None:
                     shapes.append(shape)
         return tuple(shapes)
@@ -319,16 +314,13 @@ class _Reader:
         if not known:
             self.findings.error("joint-type", element.line, what, f'type="{kind}"' if kind else "no type", " or ".join(JOINT_TYPES))
         ends = [self.end(element, tag, what) for tag in ("parent", "child")]
-        try:
-            pose = self.origin(element, what)
-            axis = self.axis(element, kind, what)
-            limit = self.limit(element, kind, what)
-            dynamics = self.only(element, "dynamics", what)
-            damping = self.number(dynamics, what, "damping", 0.0) if dynamics else 0.0
-            friction = self.number(dynamics, what, "friction", 0.0) if dynamics else 0.0
-            mimic = self.mimic(element, kind, what)
-        except _Bad:
-            pose, axis, limit, damping, friction, mimic = IDENTITY, (1.0, 0.0, 0.0), _NO_LIMIT, 0.0, 0.0, None
+        pose = self.origin(element, what)
+        axis = self.axis(element, kind, what)
+        limit = self.limit(element, kind, what)
+        dynamics = self.only(element, "dynamics", what)
+        damping = self.number(dynamics, what, "damping", 0.0) if dynamics else 0.0
+        friction = self.number(dynamics, what, "friction", 0.0) if dynamics else 0.0
+        mimic = self.mimic(element, kind, what)
         if not known or None in ends:
             return None
         return UrdfJoint(name, kind, ends[0] or "", ends[1] or "", pose, axis, *limit, damping, friction, mimic, element.line)
@@ -391,7 +383,7 @@ class _Reader:
         master = element.attributes.get("joint")
         if not master:
             self.findings.error("missing", element.line, f"{what} <mimic>", "no joint", 'joint="..."')
-            raise _Bad
+            return None
         return Mimic(master, self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0), element.line)
 
 
@@ -451,13 +443,17 @@ def check_inertia(findings: Findings, line: int, what: str, mass: float, inertia
 
 def symmetric_eigenvalues(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> list[float]:
     """Eigenvalues of a symmetric 3x3 matrix, ascending, in closed form (trigonometric)."""
+    largest = max(abs(x) for x in (xx, xy, xz, yy, yz, zz))
+    if largest == 0.0:
+        return [0.0, 0.0, 0.0]
+    xx, xy, xz, yy, yz, zz = (x / largest for x in (xx, xy, xz, yy, yz, zz))  # no overflow, no underflow
     mean = (xx + yy + zz) / 3.0
     a, b, c = xx - mean, yy - mean, zz - mean
     spread = math.sqrt((a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0)
-    if spread <= 1e-100:  # its cube would underflow
-        return [mean, mean, mean]
+    if spread < 1e-20:
+        return [mean * largest] * 3
     half_determinant = (a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)) / (2.0 * spread**3)
     angle = math.acos(max(-1.0, min(1.0, half_determinant))) / 3.0
     high = mean + 2.0 * spread * math.cos(angle)
     low = mean + 2.0 * spread * math.cos(angle + 2.0 * math.pi / 3.0)
-    return [low, 3.0 * mean - high - low, high]
+    return [low * largest, (3.0 * mean - high - low) * largest, high * largest]

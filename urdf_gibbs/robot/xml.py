@@ -34,15 +34,16 @@ class _Refused(Exception):
     """Raised inside a handler to stop the parser; the finding is already recorded."""
 
 
-def parse(text: bytes | str, findings: Findings) -> Element | None:
-    """The root element, or None with an error in ``findings``."""
+def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | None:
+    """The root element, or None with an error in ``findings``; ``skipped`` lines were taken off before."""
     if isinstance(text, str):
         data, encoding = text.encode("utf-8", "surrogatepass"), "utf-8"
     else:
         data, encoding = text, ""
-    data, skipped = _strip_leading_blanks(data)
-    if skipped:
-        findings.warning("blank-before-xml", 1, "document", f"{skipped} blank lines before <?xml", "<?xml at the first byte")
+    data, blank = _strip_leading_blanks(data)
+    if blank:
+        findings.warning("blank-before-xml", 1, "document", f"{blank} blank lines before <?xml", "<?xml at the first byte")
+    skipped += blank
     try:
         return _expat(data, encoding, skipped, findings)
     except _Refused:
@@ -56,7 +57,7 @@ def parse(text: bytes | str, findings: Findings) -> Element | None:
         except (LookupError, ValueError):
             findings.error("not-xml", 1, "document", str(problem), "a known encoding, best UTF-8")
             return None
-        return parse(decoded, findings)
+        return parse(decoded, findings, skipped)
 
 
 def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Element | None:
@@ -105,7 +106,14 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
         findings.error("entity", parser.CurrentLineNumber + skipped, "document type", what, "no entities: they are refused, never resolved")
         raise _Refused
 
+    def refuse_external(name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
+        if system_id is not None:  # expat would drop a reference to an entity declared there without a word
+            line = parser.CurrentLineNumber + skipped
+            findings.error("entity", line, "document type", f'SYSTEM "{system_id}"', "no outside document type: it is refused, never read")
+            raise _Refused
+
     parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = refuse_external
     parser.EndElementHandler = end
     parser.EntityDeclHandler = refuse_entity
     try:

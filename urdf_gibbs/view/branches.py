@@ -22,7 +22,7 @@ def draw(robot: Robot, q: NDArray[np.float64], path: str) -> None:
     origins = np.array([frame_placement(robot, q, joint.child)[:3, 3] for joint in robot.joints]).reshape(-1, 3)
     tips = _tips(robot, q)
     planar = not len(origins) or bool(np.ptp(np.vstack([origins, *tips.values()])[:, 2]) < 1e-9)
-    figure = plt.figure(figsize=(8, 5), layout="constrained")
+    figure = plt.figure(figsize=(7, 5), layout="constrained")
     axes = figure.add_subplot(projection=None if planar else "3d")
     offsets = np.linspace(-1.0, 1.0, max(len(robot.branches), 1))
     size = max(float(np.ptp(origins, axis=0).max()), 0.1) if len(origins) else 1.0

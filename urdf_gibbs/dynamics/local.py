@@ -1,0 +1,400 @@
+"""Local frames for the production formulation: chosen so that rotations are plane rotations and inertias have many zeros.
+
+For each joint (docs: validation/formulation.md, step 0):
+- the body's frame is turned so that a revolute axis is a coordinate axis k and the fixed rotation before the joint is the
+  identity where the axis is a coordinate axis of the parent, else one or two plane rotations;
+- its origin slides along the axis so that the offset p from the parent has no component along it; a prismatic body keeps its
+  parent's axes and its origin starts at the parent's, so p = b q;
+- what a joint cannot see moves to the parent: mass on a revolute axis (m, h_k, Sigma_kk), the second moments Sigma of a
+  prismatic body.
+
+W_i is the frame at joint i's origin before its motion, in the axes behind the fixed rotation. J = (m, h, Sigma) are mass,
+first and second moments about the body's origin (Sigma: 3x3, so that the inertia is tr(Sigma) 1 - Sigma).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.dynamics.scalar import (
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    cos,
+    is_zero,
+    matmul,
+    matmul_transposed,
+    matvec,
+    mul,
+    scale,
+    sin,
+    transposed,
+    vadd,
+)
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.spatial import plane_rotation
+
+Array = NDArray[np.float64]
+DUST = 1e-14  # of a direction cosine or, relative to the robot's size, of a length: what rounded angles leave
+
+
+# Rotations ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Rotation about coordinate axis k by the angle of cosine c and sine s."""
+
+    k: int
+    c: Scalar
+    s: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """Any rotation, as a matrix."""
+
+    R: Matrix
+
+
+Rotation = Plane | Full
+
+
+def turned(r: Rotation, x: Vector) -> Vector:
+    """R x."""
+    if isinstance(r, Full):
+        return matvec(r.R, x)
+    u, w = (r.k + 1) % 3, (r.k + 2) % 3
+    y = list(x)
+    y[u], y[w] = add(mul(r.c, x[u]), mul(-1.0, mul(r.s, x[w]))), add(mul(r.s, x[u]), mul(r.c, x[w]))
+    return y
+
+
+def turned_back(r: Rotation, x: Vector) -> Vector:
+    """Rᵀ x."""
+    if isinstance(r, Full):
+        return matvec(transposed(r.R), x)
+    return turned(Plane(r.k, r.c, mul(-1.0, r.s)), x)
+
+
+def turned_symmetric(r: Rotation, S: Matrix) -> Matrix:
+    """R S Rᵀ for a symmetric S; a plane rotation takes four products for the plane and four for the rest."""
+    if isinstance(r, Full):
+        RS = matmul(r.R, S)
+        return symmetric(lambda i, j: _dot3(RS[i], r.R[j]))
+    k, u, w = r.k, (r.k + 1) % 3, (r.k + 2) % 3
+    t = add(mul(r.s, add(S[u][u], mul(-1.0, S[w][w]))), mul(r.c, add(S[u][w], S[u][w])))
+    st = mul(r.s, t)
+    side = turned(Plane(2, r.c, r.s), [S[u][k], S[w][k], 0.0])
+    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    T[k][k] = S[k][k]
+    T[u][u], T[w][w] = add(S[u][u], mul(-1.0, st)), add(S[w][w], st)
+    T[u][w] = T[w][u] = add(mul(r.c, t), mul(-1.0, S[u][w]))
+    T[u][k] = T[k][u] = side[0]
+    T[w][k] = T[k][w] = side[1]
+    return T
+
+
+def turned_general(r: Rotation, H: Matrix) -> Matrix:
+    """R H Rᵀ for any H: the symmetric part of the plane block turns as above, its antisymmetric part not at all."""
+    if isinstance(r, Full):
+        return matmul_transposed(matmul(r.R, H), r.R)
+    k, u, w = r.k, (r.k + 1) % 3, (r.k + 2) % 3
+    t = add(mul(r.s, add(H[u][u], mul(-1.0, H[w][w]))), mul(r.c, add(H[u][w], H[w][u])))
+    st, ct = mul(r.s, t), mul(r.c, t)
+    column = turned(Plane(2, r.c, r.s), [H[u][k], H[w][k], 0.0])
+    row = turned(Plane(2, r.c, r.s), [H[k][u], H[k][w], 0.0])
+    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    T[k][k] = H[k][k]
+    T[u][u], T[w][w] = add(H[u][u], mul(-1.0, st)), add(H[w][w], st)
+    T[u][w], T[w][u] = add(ct, mul(-1.0, H[w][u])), add(ct, mul(-1.0, H[u][w]))
+    T[u][k], T[w][k] = column[0], column[1]
+    T[k][u], T[k][w] = row[0], row[1]
+    return T
+
+
+def symmetric(entry: object) -> Matrix:
+    """The 3x3 matrix of entry(i, j), each pair computed once."""
+    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(i, 3):
+            T[i][j] = T[j][i] = entry(i, j)  # type: ignore[operator]
+    return T
+
+
+def _dot3(a: Vector, b: Vector) -> Scalar:
+    return add(add(mul(a[0], b[0]), mul(a[1], b[1])), mul(a[2], b[2]))
+
+
+# Bodies ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """J: mass, first moments h (3) and second moments Sigma (3x3 symmetric) about the body's origin, in its axes."""
+
+    m: Scalar
+    h: Vector
+    Sigma: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One velocity of a joint: spatial axis (angular, linear), constants in body axes; adds ratio * v[iv]."""
+
+    angular: Vector
+    linear: Vector
+    iv: int
+    ratio: float
+
+    @property
+    def turns(self) -> bool:
+        return not all(is_zero(x) for x in self.angular)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body in its local frame. ``fixed``: rotations between W and the parent's axes, outermost first; ``offset``: p at q = 0."""
+
+    kind: str
+    parent: int
+    k: int
+    fixed: list[Rotation]
+    offset: Vector
+    b: Vector
+    axes: list[Axis]
+    iq: int
+    ratio: float
+    shift: float
+    J: Moments
+    leaf: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    nq: int
+    nv: int
+    bodies: list[Body]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A body at a configuration: the joint's rotation still to be applied (None: already in J), fixed rotations, p, and J."""
+
+    body: Body
+    joint: Rotation | None
+    p: Vector
+    J: Moments
+
+    def up(self, x: Vector) -> Vector:
+        """From body axes to the parent's."""
+        if self.joint is not None:
+            x = turned(self.joint, x)
+        for r in reversed(self.body.fixed):
+            x = turned(r, x)
+        return x
+
+    def down(self, x: Vector) -> Vector:
+        """From the parent's axes to the body's."""
+        for r in self.body.fixed:
+            x = turned_back(r, x)
+        return x if self.joint is None else turned_back(self.joint, x)
+
+
+def place(model: LocalModel, q: Vector) -> list[Placed]:
+    """All bodies at q. A leaf turns its constants into W once, instead of every motion and force through its joint."""
+    return [_placed(body, q) for body in model.bodies]
+
+
+def _placed(body: Body, q: Vector) -> Placed:
+    if body.kind == "floating":
+        x, y, z, w = q[body.iq + 3 : body.iq + 7]
+        return Placed(
+            body, Full(quaternion_matrix(x, y, z, w)), vadd(body.offset, _through(body.fixed, list(q[body.iq : body.iq + 3]))), body.J
+        )
+    if body.kind == "planar":
+        x, y, angle = q[body.iq : body.iq + 3]
+        p = vadd(body.offset, _through(body.fixed, [x, y, 0.0]))
+        return Placed(body, Plane(2, cos(angle), sin(angle)), p, body.J)
+    position = add(q[body.iq] if body.ratio == 1.0 else mul(body.ratio, q[body.iq]), body.shift)
+    if body.kind == "prismatic":
+        return Placed(body, None, vadd(body.offset, scale(position, body.b)), body.J)
+    joint = Plane(body.k, cos(position), sin(position))
+    return Placed(body, None, body.offset, turned_moments(joint, body.J)) if body.leaf else Placed(body, joint, body.offset, body.J)
+
+
+def turned_moments(r: Rotation, J: Moments) -> Moments:
+    return Moments(J.m, turned(r, J.h), turned_symmetric(r, J.Sigma))
+
+
+def quaternion_matrix(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
+    """Rotation of a unit quaternion, in nine products."""
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
+    return [
+        [1.0 - (yy + zz), xy - wz, xz + wy],
+        [xy + wz, 1.0 - (xx + zz), yz - wx],
+        [xz - wy, yz + wx, 1.0 - (xx + yy)],
+    ]
+
+
+def _through(rotations: list[Rotation], x: Vector) -> Vector:
+    for r in reversed(rotations):
+        x = turned(r, x)
+    return x
+
+
+# Constants, once ------------------------------------------------------------------------------------
+
+
+def local_model(robot: Robot) -> LocalModel:
+    """The robot's constants in local frames, made once."""
+    model: LocalModel | None = robot._cache.get("local")
+    if model is None:
+        model = robot._cache["local"] = _build(robot)
+    return model
+
+
+def _build(robot: Robot) -> LocalModel:
+    n = len(robot.joints)
+    turn = [np.eye(3)] * n  # C_i: axes of the local frame in those of the URDF's body frame
+    slide = [np.zeros(3)] * n  # origin of the local frame in the URDF's body frame
+    moments = [_moments(robot, i) for i in range(n)]
+    has_child = set(robot.parent)
+    length = float(np.abs(robot.placement[:, :3, 3]).max(initial=0.0))
+    bodies: list[Body] = []
+    for i, joint in enumerate(robot.joints):
+        parent = robot.parent[i]
+        C_p, o_p = (np.eye(3), np.zeros(3)) if parent < 0 else (turn[parent], slide[parent])
+        R0 = C_p.T @ robot.placement[i, :3, :3]
+        p0 = C_p.T @ (robot.placement[i, :3, 3] - o_p)
+        axis = np.array(joint.axis)
+        k, b = 2, np.zeros(3)
+        fixed: list[Rotation] = []
+        axes: list[Axis] = []
+        if joint.type in ("revolute", "continuous"):
+            b = _dusted(R0 @ axis)
+            k, rotations, sign = _align(b)
+            fixed = list(rotations)
+            F = _matrix(rotations)
+            turn[i] = R0.T @ F
+            slide[i] = -(p0 @ b) * axis
+            offset = p0 - (p0 @ b) * b
+            axes = [Axis((sign * np.eye(3)[k]).tolist(), [0.0] * 3, joint.iv, joint.ratio)]
+            moments[i] = _in_frame(moments[i], turn[i], slide[i])
+        elif joint.type == "prismatic":
+            turn[i] = R0.T
+            slide[i] = -R0.T @ p0
+            offset = np.zeros(3)
+            b = _dusted(R0 @ axis)
+            axes = [Axis([0.0] * 3, b.tolist(), joint.iv, joint.ratio)]
+            moments[i] = _in_frame(moments[i], turn[i], slide[i])
+        else:
+            Q = np.reshape(plane_rotation(joint.axis), (3, 3)) if joint.type == "planar" else np.eye(3)
+            turn[i] = Q
+            F = _dusted(R0 @ Q)
+            fixed = [] if np.array_equal(F, np.eye(3)) else [Full(F.tolist())]
+            offset = p0
+            unit = np.eye(3).tolist()
+            zero = [0.0] * 3
+            if joint.type == "planar":
+                pairs = [(zero, unit[0]), (zero, unit[1]), (unit[2], zero)]
+            else:
+                pairs = [(zero, x) for x in unit] + [(x, zero) for x in unit]
+            axes = [Axis(angular, linear, joint.iv + c, 1.0) for c, (angular, linear) in enumerate(pairs)]
+            moments[i] = _in_frame(moments[i], turn[i], slide[i])
+        # An axis along -e_k turns the other way: the angle changes its sign, not the frame.
+        sign = axes[0].angular[k] if joint.type in ("revolute", "continuous") else 1.0
+        ratio, shift = sign * joint.ratio, sign * joint.offset
+        kind = "revolute" if joint.type == "continuous" else joint.type
+        J = Moments(0.0, [0.0] * 3, [[0.0] * 3 for _ in range(3)])
+        clean = np.where(np.abs(offset) <= DUST * length, 0.0, offset)
+        bodies.append(Body(kind, parent, k, fixed, clean.tolist(), b.tolist(), axes, joint.iq, ratio, shift, J, i not in has_child))
+    _regroup(bodies, moments)
+    bodies = [replace(body, J=_constant(J)) for body, J in zip(bodies, moments, strict=True)]
+    return LocalModel(robot.nq, robot.nv, bodies)
+
+
+def _moments(robot: Robot, i: int) -> Array:
+    """Pseudo-inertia (4x4): [Sigma h; hᵀ m] about the URDF's body frame."""
+    m, c, I = robot.mass[i], robot.com[i], robot.inertia[i]  # noqa: E741
+    J = np.empty((4, 4))
+    J[:3, :3] = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
+    J[:3, 3] = J[3, :3] = m * c
+    J[3, 3] = m
+    return J
+
+
+def _in_frame(J: Array, C: Array, o: Array) -> Array:
+    """The pseudo-inertia seen from a frame with axes C and origin o."""
+    X = np.eye(4)
+    X[:3, :3] = C.T
+    X[:3, 3] = -C.T @ o
+    return X @ J @ X.T
+
+
+def _regroup(bodies: list[Body], moments: list[Array]) -> None:
+    """Leaf to root: hand to the parent what the joint cannot see."""
+    for i in range(len(bodies) - 1, -1, -1):
+        body, J = bodies[i], moments[i]
+        if body.kind == "revolute":
+            unseen = np.zeros((4, 4))
+            block = np.ix_([body.k, 3], [body.k, 3])
+            unseen[block] = J[block]
+            X = np.eye(4)
+            X[:3, :3] = _matrix([r for r in body.fixed if isinstance(r, Plane)])
+            X[:3, 3] = body.offset
+        elif body.kind == "prismatic":
+            unseen = np.zeros((4, 4))
+            unseen[:3, :3] = J[:3, :3]
+            X = np.eye(4)
+        else:
+            continue
+        moments[i] = J - unseen
+        if body.parent >= 0:
+            moments[body.parent] = moments[body.parent] + X @ unseen @ X.T
+
+
+def _constant(J: Array) -> Moments:
+    """Plain floats, with the dust of turning taken out."""
+    clean = 0.5 * (J + J.T)
+    for block in (np.s_[:3, :3], np.s_[:3, 3]):  # each in its own unit
+        part = clean[block]
+        part[np.abs(part) <= 1e-15 * np.abs(part).max()] = 0.0
+    return Moments(float(clean[3, 3]), clean[:3, 3].tolist(), clean[:3, :3].tolist())
+
+
+def _align(b: Array) -> tuple[int, list[Plane], float]:
+    """(k, plane rotations F, sign) with F e_k = sign * b: none where b is a coordinate axis, one where it lies in a plane, else two."""
+    zero = [i for i in range(3) if b[i] == 0.0]
+    if len(zero) == 2:
+        k = next(i for i in range(3) if b[i] != 0.0)
+        return k, [], float(np.sign(b[k]))
+    if len(zero) == 1:
+        m = zero[0]  # rotation about m within the plane (u, w) takes e_u to b
+        u, w = (m + 1) % 3, (m + 2) % 3
+        return u, [Plane(m, float(b[u]), float(b[w]))], 1.0
+    # b = Rz(angle) Ry(-elevation) e_x
+    flat = math.hypot(b[0], b[1])
+    return 0, [Plane(2, float(b[0] / flat), float(b[1] / flat)), Plane(1, float(flat), float(-b[2]))], 1.0
+
+
+def _matrix(rotations: list[Plane]) -> Array:
+    R = np.eye(3)
+    for r in rotations:
+        u, w = (r.k + 1) % 3, (r.k + 2) % 3
+        P = np.eye(3)
+        P[u, u] = P[w, w] = r.c
+        P[u, w], P[w, u] = -r.s, r.s
+        R = R @ P
+    return R
+
+
+def _dusted(x: Array) -> Array:
+    clean = np.where(np.abs(x) <= DUST, 0.0, x)
+    return np.where(np.abs(np.abs(clean) - 1.0) <= DUST, np.sign(clean), clean)

@@ -1,0 +1,159 @@
+"""Forward dynamics in local frames: q'' eliminated joint by joint from the Gibbs function (validation/formulation.md, step 3),
+or the mass matrix factorised along the branches. Which is cheaper depends on the robot; mimic joints need the second.
+
+The motion is split into that at q'' = 0 (local_force.py) and a part linear in q'': dalpha, da. In it the Gibbs function of a
+subtree is the quadratic form of blocks A (3x3), H (3x3), C (3x3): n = A dalpha + H da + n0, f = Hᵀ dalpha + C da + f0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urdf_gibbs.dynamics.local import Axis, LocalModel, Moments, Placed, place, symmetric, turned_general, turned_symmetric
+from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
+from urdf_gibbs.dynamics.local_inertia import mass_matrix
+from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, is_zero, matvec, mul, scale, skew, transposed, vadd, vsub
+
+
+@dataclass(slots=True)
+class Articulated:
+    """What a body feels of its subtree: blocks A, H, C and the forces n, f at dalpha = da = 0."""
+
+    A: Matrix
+    H: Matrix
+    C: Matrix
+    n: Vector
+    f: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One eliminated velocity: q'' = u - angular . dalpha - linear . da, and the pivot D."""
+
+    axis: Axis
+    u: Scalar
+    angular: Vector
+    linear: Vector
+    D: Scalar
+
+
+def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> tuple[Vector, Vector]:
+    """(q'' (nv), pivots (nv)) by elimination, O(n). Not for mimic joints."""
+    bodies = place(model, q)
+    motions: list[Motion] = []
+    for placed in bodies:
+        parent = placed.body.parent
+        motions.append(outwards(placed, ground(gravity) if parent < 0 else motions[parent], v, [0.0] * model.nv))
+    forms = [own_form(placed.J, motion) for placed, motion in zip(bodies, motions, strict=True)]
+    steps: list[list[Step]] = [[] for _ in bodies]
+    for i in range(len(bodies) - 1, -1, -1):
+        for axis in reversed(bodies[i].body.axes):
+            steps[i].insert(0, eliminate(forms[i], axis, tau[axis.iv]))
+        parent = bodies[i].body.parent
+        if parent >= 0:
+            hand_up(forms[parent], bodies[i], forms[i])
+    acceleration: Vector = [0.0] * model.nv
+    pivots: Vector = [1.0] * model.nv
+    shifts: list[tuple[Vector, Vector]] = []
+    for i, placed in enumerate(bodies):
+        dalpha, da = carried(placed, shifts)
+        for step in steps[i]:
+            dalpha, da, acceleration[step.axis.iv] = released(step, dalpha, da)
+            pivots[step.axis.iv] = step.D
+        shifts.append((dalpha, da))
+    return acceleration, pivots
+
+
+def own_form(J: Moments, motion: Motion) -> Articulated:
+    """The body alone: A = tr(Sigma) 1 - Sigma, H = h~, C = m 1."""
+    S = J.Sigma
+    trace = [add(S[(i + 1) % 3][(i + 1) % 3], S[(i + 2) % 3][(i + 2) % 3]) for i in range(3)]
+    A = symmetric(lambda i, j: trace[i] if i == j else mul(-1.0, S[i][j]))
+    C = [[J.m if i == j else 0.0 for j in range(3)] for i in range(3)]
+    return Articulated(A, skew(J.h), C, *load(J, motion))
+
+
+def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
+    """Solve the axis' own equation for its q'' and take it out of the form."""
+    a, d = axis.angular, axis.linear
+    Ua = vadd(matvec(form.A, a), matvec(form.H, d))
+    Ul = vadd(matvec(transposed(form.H), a), matvec(form.C, d))
+    D = add(dot(a, Ua), dot(d, Ul))
+    inverse = 1.0 / D
+    Wa, Wl = _divided(Ua, D, inverse), _divided(Ul, D, inverse)
+    u = mul(add(tau, mul(-1.0, add(dot(a, form.n), dot(d, form.f)))), inverse)
+    form.A = symmetric(lambda i, j: _less(form.A[i][j], Wa[i], Ua[j]))
+    form.H = [[_less(form.H[i][j], Wa[i], Ul[j]) for j in range(3)] for i in range(3)]
+    form.C = symmetric(lambda i, j: _less(form.C[i][j], Wl[i], Ul[j]))
+    form.n = vadd(form.n, scale(u, Ua))
+    form.f = vadd(form.f, scale(u, Ul))
+    return Step(axis, u, Wa, Wl, D)
+
+
+def _divided(U: Vector, D: Scalar, inverse: Scalar) -> Vector:
+    """U / D, where an entry that is D itself gives 1."""
+    return [1.0 if x is D else mul(x, inverse) for x in U]
+
+
+def _less(x: Scalar, w: Scalar, u: Scalar) -> Scalar:
+    product = mul(w, u)
+    return x if is_zero(product) else add(x, mul(-1.0, product))
+
+
+def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
+    """Add a child's form to its parent's: turn, then H + p~ C and A + H p~ᵀ + p~ (H + p~C)ᵀ."""
+    A, H, C, n, f = form.A, form.H, form.C, form.n, form.f
+    rotations = ([] if placed.joint is None else [placed.joint]) + list(reversed(placed.body.fixed))
+    for r in rotations:
+        A, H, C = turned_symmetric(r, A), turned_general(r, H), turned_symmetric(r, C)
+    n, f = placed.up(n), placed.up(f)
+    p = placed.p
+    columns = [cross(p, [C[i][j] for i in range(3)]) for j in range(3)]  # columns of p~ C
+    shifted = [[add(H[i][j], columns[j][i]) for j in range(3)] for i in range(3)]
+    Hp = [cross(p, H[i]) for i in range(3)]  # rows of H p~ᵀ
+    pH = [cross(p, shifted[j]) for j in range(3)]  # columns of p~ Hᵀ
+    parent.A = symmetric(lambda i, j: add(parent.A[i][j], add(A[i][j], add(Hp[i][j], pH[j][i]))))
+    parent.H = [[add(parent.H[i][j], shifted[i][j]) for j in range(3)] for i in range(3)]
+    parent.C = symmetric(lambda i, j: add(parent.C[i][j], C[i][j]))
+    parent.n = vadd(parent.n, vadd(n, cross(p, f)))
+    parent.f = vadd(parent.f, f)
+
+
+def carried(placed: Placed, shifts: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+    """dalpha and da that the parent's q'' give the body, in its axes."""
+    if placed.body.parent < 0:
+        return [0.0] * 3, [0.0] * 3
+    dalpha, da = shifts[placed.body.parent]
+    return placed.down(dalpha), placed.down(vadd(da, cross(dalpha, placed.p)))
+
+
+def released(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Scalar]:
+    """The axis' q'', and the motion with it."""
+    acceleration = add(step.u, mul(-1.0, add(dot(step.angular, dalpha), dot(step.linear, da))))
+    return vadd(dalpha, scale(acceleration, step.axis.angular)), vadd(da, scale(acceleration, step.axis.linear)), acceleration
+
+
+def forward_dynamics_factorised(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> tuple[Vector, Vector]:
+    """(q'' (nv), pivots (nv)) from M = Lᵀ D L, which keeps the zeros between branches, with the fill that mimic joints make."""
+    M = mass_matrix(model, q)
+    x = vsub(list(tau), bias(model, q, v, gravity))
+    n = model.nv
+    pivots: Vector = [0.0] * n
+    for k in range(n - 1, -1, -1):
+        pivots[k] = M[k][k]
+        inverse = 1.0 / M[k][k]
+        below = [i for i in range(k) if not is_zero(M[k][i])]
+        for i in reversed(below):
+            factor = mul(M[k][i], inverse)
+            for j in below:
+                if j <= i:
+                    M[i][j] = _less(M[i][j], factor, M[k][j])
+            x[i] = _less(x[i], factor, x[k])
+        for i in below:
+            M[k][i] = mul(M[k][i], inverse)
+        x[k] = mul(x[k], inverse)
+    for k in range(n):
+        for i in range(k):
+            if not is_zero(M[k][i]):
+                x[k] = _less(x[k], M[k][i], x[i])
+    return x, pivots

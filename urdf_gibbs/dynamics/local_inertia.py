@@ -1,0 +1,104 @@
+"""The mass matrix by the tree-wise Gibbs-Appell recursion in local frames, projected (validation/formulation.md, step 1).
+
+Leaf to root, each body hands J = (m, h, Sigma) of its subtree to its parent; the force (n, f) that a unit acceleration of a
+joint needs is read from J once and walks up the tree: six numbers, never a 4x4 matrix.
+"""
+
+from __future__ import annotations
+
+from urdf_gibbs.dynamics.local import Axis, LocalModel, Moments, Placed, place, symmetric, turned_moments
+from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, mul, scale, vadd, zeros
+
+Wrench = tuple[Vector, Vector]
+
+
+def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
+    """M (nv x nv), full and symmetric."""
+    M = zeros(model.nv, model.nv)
+    bodies = place(model, q)
+    J = [placed.J for placed in bodies]
+    for i in range(len(bodies) - 1, -1, -1):
+        placed = bodies[i]
+        in_W, behind = settled(placed, J[i])
+        for c, axis in enumerate(placed.body.axes):
+            _add_column(M, bodies, i, c, axis_wrench(axis, in_W), behind)
+        if placed.body.parent >= 0:
+            J[placed.body.parent] = joined(J[placed.body.parent], lifted(behind, in_W))
+    return M
+
+
+def settled(placed: Placed, J: Moments) -> tuple[Moments, Placed]:
+    """A revolute body's J turned into W, where its axis is the same, and the body with that rotation done; others as they are."""
+    if placed.joint is None or placed.body.kind != "revolute":
+        return J, placed
+    return turned_moments(placed.joint, J), Placed(placed.body, None, placed.p, J)
+
+
+def axis_wrench(axis: Axis, J: Moments) -> Wrench:
+    """(n, f) about the body's origin that a unit acceleration along ``axis`` needs: n = I a + h x d, f = m d + a x h."""
+    a, d = axis.angular, axis.linear
+    S = J.Sigma
+    if axis.turns:
+        trace = add(add(S[0][0], S[1][1]), S[2][2])
+        if sum(x != 0.0 for x in a) == 1:  # a coordinate axis: (tr Sigma - Sigma_kk) leaves two entries
+            k = next(i for i in range(3) if a[i] != 0.0)
+            u, w = (k + 1) % 3, (k + 2) % 3
+            n: Vector = [0.0] * 3
+            n[u], n[w], n[k] = mul(-a[k], S[u][k]), mul(-a[k], S[w][k]), mul(a[k], add(S[u][u], S[w][w]))
+        else:
+            n = [add(mul(trace, a[i]), mul(-1.0, dot(S[i], a))) for i in range(3)]
+        return vadd(n, cross(J.h, d)), vadd(scale(J.m, d), cross(a, J.h))
+    return cross(J.h, d), scale(J.m, d)
+
+
+def walked(placed: Placed, wrench: Wrench) -> Wrench:
+    """(n, f) at the body's origin as the parent's origin and axes see it: n + p x f."""
+    n, f = placed.up(wrench[0]), placed.up(wrench[1])
+    return vadd(n, cross(placed.p, f)), f
+
+
+def _add_column(M: Matrix, bodies: list[Placed], i: int, c: int, wrench: Wrench, behind: Placed) -> None:
+    """Entries of M between axis c of body i and all axes at or above it."""
+    axis = bodies[i].body.axes[c]
+    for other in bodies[i].body.axes[: c + 1]:
+        _add_entry(M, other, axis, wrench, diagonal=other is axis)
+    placed = behind
+    while placed.body.parent >= 0:
+        wrench = walked(placed, wrench)
+        placed = bodies[placed.body.parent]
+        for other in placed.body.axes:
+            _add_entry(M, other, axis, wrench, diagonal=False)
+
+
+def _add_entry(M: Matrix, row: Axis, column: Axis, wrench: Wrench, diagonal: bool) -> None:
+    value = add(dot(row.angular, wrench[0]), dot(row.linear, wrench[1]))
+    value = mul(row.ratio * column.ratio, value)
+    M[row.iv][column.iv] = add(M[row.iv][column.iv], value)
+    if not diagonal:
+        M[column.iv][row.iv] = add(M[column.iv][row.iv], value) if row.iv == column.iv else M[row.iv][column.iv]
+
+
+def lifted(placed: Placed, J: Moments) -> Moments:
+    """J in the parent's axes about the parent's origin: Sigma + p gᵀ + g pᵀ with g = h + m p / 2."""
+    h, S = J.h, J.Sigma
+    rotations = list(reversed(placed.body.fixed))
+    if placed.joint is not None:
+        rotations.insert(0, placed.joint)
+    if rotations:
+        for r in rotations:
+            turned_J = turned_moments(r, Moments(J.m, h, S))
+            h, S = turned_J.h, turned_J.Sigma
+    p = placed.p
+    half = vadd(h, scale(mul(0.5, J.m), p))
+
+    def moved(i: int, j: int) -> Scalar:
+        if i == j:
+            return add(S[i][i], mul(add(p[i], p[i]), half[i]))
+        return add(S[i][j], add(mul(p[i], half[j]), mul(p[j], half[i])))
+
+    Sigma = symmetric(moved)
+    return Moments(J.m, vadd(h, scale(J.m, p)), Sigma)
+
+
+def joined(one: Moments, other: Moments) -> Moments:
+    return Moments(add(one.m, other.m), vadd(one.h, other.h), symmetric(lambda i, j: add(one.Sigma[i][j], other.Sigma[i][j])))

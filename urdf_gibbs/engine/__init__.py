@@ -1,0 +1,1 @@
+"""Machine code for one robot: compiled once, kept on disk, called without overhead."""
