@@ -88,7 +88,7 @@ def turned_symmetric(r: Rotation, S: Matrix) -> Matrix:
         RS = matmul(r.R, S)
         return symmetric(lambda i, j: _dot3(RS[i], r.R[j]))
     k, u, w = r.k, (r.k + 1) % 3, (r.k + 2) % 3
-    t = add(mul(r.s, add(S[u][u], mul(-1.0, S[w][w]))), mul(r.c, add(S[u][w], S[u][w])))
+    t = add(mul(r.s, add(S[u][u], mul(-1.0, S[w][w]))), mul(add(r.c, r.c), S[u][w]))
     st = mul(r.s, t)
     side = turned(Plane(2, r.c, r.s), [S[u][k], S[w][k], 0.0])
     T: Matrix = [[0.0] * 3 for _ in range(3)]
@@ -155,6 +155,21 @@ class Axis:
     @property
     def turns(self) -> bool:
         return not all(is_zero(x) for x in self.angular)
+
+    @property
+    def angular_index(self) -> int:
+        """k where the axis turns about +e_k or -e_k, else -1."""
+        return _unit_index(self.angular)
+
+    @property
+    def linear_index(self) -> int:
+        """k where the axis slides along +e_k or -e_k, else -1."""
+        return _unit_index(self.linear)
+
+
+def _unit_index(x: Vector) -> int:
+    entries = [i for i in range(3) if x[i] != 0.0]
+    return entries[0] if len(entries) == 1 and abs(x[entries[0]]) == 1.0 else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +304,12 @@ def _build(robot: Robot) -> LocalModel:
             moments[i] = _in_frame(moments[i], turn[i], slide[i])
         elif joint.type == "prismatic":
             turn[i] = R0.T
-            slide[i] = -R0.T @ p0
-            offset = np.zeros(3)
             b = _dusted(R0 @ axis)
+            offset = np.zeros(3)
+            if i not in has_child and robot.mass[i] > 0.0:  # a leaf's first moments vanish about its centre of mass
+                centre = p0 + R0 @ robot.com[i]
+                offset = centre - (centre @ b) * b
+            slide[i] = R0.T @ (offset - p0)
             axes = [Axis([0.0] * 3, b.tolist(), joint.iv, joint.ratio)]
             moments[i] = _in_frame(moments[i], turn[i], slide[i])
         else:
@@ -352,7 +370,7 @@ def _regroup(bodies: list[Body], moments: list[Array]) -> None:
         elif body.kind == "prismatic":
             unseen = np.zeros((4, 4))
             unseen[:3, :3] = J[:3, :3]
-            X = np.eye(4)
+            X = np.eye(4)  # parallel axes, and a Sigma without mass does not see the offset
         else:
             continue
         moments[i] = J - unseen

@@ -104,7 +104,8 @@ def load(J: Moments, motion: Motion) -> tuple[Vector, Vector]:
         # (U Sigma)_zy - (U Sigma)_yz, with the symmetry of Sigma used
         value = add(mul(U[z][i], S[i][y]), mul(-1.0, mul(U[y][i], S[i][z])))
         value = add(value, add(mul(U[z][y], S[y][y]), mul(-1.0, mul(U[y][z], S[z][z]))))
-        n.append(add(value, mul(add(U[z][z], mul(-1.0, U[y][y])), S[y][z])))
+        w_y, w_z = motion.omega[y], motion.omega[z]  # U_zz - U_yy = w_z^2 - w_y^2
+        n.append(add(value, mul(add(mul(w_z, w_z), mul(-1.0, mul(w_y, w_y))), S[y][z])))
     return vadd(n, cross(J.h, motion.a)), f
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from urdf_gibbs.dynamics.local import Axis, LocalModel, Moments, Placed, place, symmetric, turned_general, turned_symmetric
+from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
 from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
 from urdf_gibbs.dynamics.local_inertia import mass_matrix
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, is_zero, matvec, mul, scale, skew, transposed, vadd, vsub
+from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, is_zero, matvec, mul, reciprocal, scale, skew, transposed, vadd, vsub
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravi
     for placed in bodies:
         parent = placed.body.parent
         motions.append(outwards(placed, ground(gravity) if parent < 0 else motions[parent], v, [0.0] * model.nv))
-    forms = [own_form(placed.J, motion) for placed, motion in zip(bodies, motions, strict=True)]
+    forms = [own_form(placed, motion) for placed, motion in zip(bodies, motions, strict=True)]
     steps: list[list[Step]] = [[] for _ in bodies]
     for i in range(len(bodies) - 1, -1, -1):
         for axis in reversed(bodies[i].body.axes):
@@ -56,7 +56,7 @@ def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravi
     pivots: Vector = [1.0] * model.nv
     shifts: list[tuple[Vector, Vector]] = []
     for i, placed in enumerate(bodies):
-        dalpha, da = carried(placed, shifts)
+        dalpha, da = ([0.0] * 3, [0.0] * 3) if placed.body.parent < 0 else carried(placed, shifts[placed.body.parent])
         for step in steps[i]:
             dalpha, da, acceleration[step.axis.iv] = released(step, dalpha, da)
             pivots[step.axis.iv] = step.D
@@ -64,13 +64,21 @@ def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravi
     return acceleration, pivots
 
 
-def own_form(J: Moments, motion: Motion) -> Articulated:
+def own_form(placed: Placed, motion: Motion) -> Articulated:
     """The body alone: A = tr(Sigma) 1 - Sigma, H = h~, C = m 1."""
+    J, k = placed.J, placed.body.k
     S = J.Sigma
-    trace = [add(S[(i + 1) % 3][(i + 1) % 3], S[(i + 2) % 3][(i + 2) % 3]) for i in range(3)]
+    trace = [_polar(S, i) for i in range(3)]
+    if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
+        trace[k] = _polar(placed.body.J.Sigma, k)
     A = symmetric(lambda i, j: trace[i] if i == j else mul(-1.0, S[i][j]))
     C = [[J.m if i == j else 0.0 for j in range(3)] for i in range(3)]
     return Articulated(A, skew(J.h), C, *load(J, motion))
+
+
+def _polar(S: Matrix, k: int) -> Scalar:
+    """Moment of inertia about coordinate axis k."""
+    return add(S[(k + 1) % 3][(k + 1) % 3], S[(k + 2) % 3][(k + 2) % 3])
 
 
 def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
@@ -79,20 +87,26 @@ def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
     Ua = vadd(matvec(form.A, a), matvec(form.H, d))
     Ul = vadd(matvec(transposed(form.H), a), matvec(form.C, d))
     D = add(dot(a, Ua), dot(d, Ul))
-    inverse = 1.0 / D
-    Wa, Wl = _divided(Ua, D, inverse), _divided(Ul, D, inverse)
-    u = mul(add(tau, mul(-1.0, add(dot(a, form.n), dot(d, form.f)))), inverse)
+    inverse = reciprocal(D)
+    Wa, Wl = scale(inverse, Ua), scale(inverse, Ul)
+    u = mul(inverse, add(tau, mul(-1.0, add(dot(a, form.n), dot(d, form.f)))))
     form.A = symmetric(lambda i, j: _less(form.A[i][j], Wa[i], Ua[j]))
     form.H = [[_less(form.H[i][j], Wa[i], Ul[j]) for j in range(3)] for i in range(3)]
     form.C = symmetric(lambda i, j: _less(form.C[i][j], Wl[i], Ul[j]))
     form.n = vadd(form.n, scale(u, Ua))
     form.f = vadd(form.f, scale(u, Ul))
+    # Along a coordinate axis what remains is known: no inertia, and the force is the joint's own.
+    if axis.angular_index >= 0:
+        k = axis.angular_index
+        Wa[k], form.n[k] = a[k], mul(a[k], tau)
+        for i in range(3):
+            form.A[i][k] = form.A[k][i] = form.H[k][i] = 0.0
+    elif axis.linear_index >= 0:
+        k = axis.linear_index
+        Wl[k], form.f[k] = d[k], mul(d[k], tau)
+        for i in range(3):
+            form.C[i][k] = form.C[k][i] = form.H[i][k] = 0.0
     return Step(axis, u, Wa, Wl, D)
-
-
-def _divided(U: Vector, D: Scalar, inverse: Scalar) -> Vector:
-    """U / D, where an entry that is D itself gives 1."""
-    return [1.0 if x is D else mul(x, inverse) for x in U]
 
 
 def _less(x: Scalar, w: Scalar, u: Scalar) -> Scalar:
@@ -119,11 +133,9 @@ def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
     parent.f = vadd(parent.f, f)
 
 
-def carried(placed: Placed, shifts: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
-    """dalpha and da that the parent's q'' give the body, in its axes."""
-    if placed.body.parent < 0:
-        return [0.0] * 3, [0.0] * 3
-    dalpha, da = shifts[placed.body.parent]
+def carried(placed: Placed, parent: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    """dalpha and da that the parent's give the body, in its axes."""
+    dalpha, da = parent
     return placed.down(dalpha), placed.down(vadd(da, cross(dalpha, placed.p)))
 
 
@@ -141,7 +153,7 @@ def forward_dynamics_factorised(model: LocalModel, q: Vector, v: Vector, tau: Ve
     pivots: Vector = [0.0] * n
     for k in range(n - 1, -1, -1):
         pivots[k] = M[k][k]
-        inverse = 1.0 / M[k][k]
+        inverse = reciprocal(M[k][k])
         below = [i for i in range(k) if not is_zero(M[k][i])]
         for i in reversed(below):
             factor = mul(M[k][i], inverse)

@@ -21,7 +21,11 @@ def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
         placed = bodies[i]
         in_W, behind = settled(placed, J[i])
         for c, axis in enumerate(placed.body.axes):
-            _add_column(M, bodies, i, c, axis_wrench(axis, in_W), behind)
+            wrench = axis_wrench(axis, in_W)
+            if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
+                k, S = placed.body.k, (placed.body.J if placed.body.leaf else J[i]).Sigma
+                wrench[0][k] = mul(axis.angular[k], add(S[(k + 1) % 3][(k + 1) % 3], S[(k + 2) % 3][(k + 2) % 3]))
+            _add_column(M, bodies, i, c, wrench, behind)
         if placed.body.parent >= 0:
             J[placed.body.parent] = joined(J[placed.body.parent], lifted(behind, in_W))
     return M
@@ -40,8 +44,8 @@ def axis_wrench(axis: Axis, J: Moments) -> Wrench:
     S = J.Sigma
     if axis.turns:
         trace = add(add(S[0][0], S[1][1]), S[2][2])
-        if sum(x != 0.0 for x in a) == 1:  # a coordinate axis: (tr Sigma - Sigma_kk) leaves two entries
-            k = next(i for i in range(3) if a[i] != 0.0)
+        k = axis.angular_index
+        if k >= 0:  # a coordinate axis: (tr Sigma - Sigma_kk) leaves two entries
             u, w = (k + 1) % 3, (k + 2) % 3
             n: Vector = [0.0] * 3
             n[u], n[w], n[k] = mul(-a[k], S[u][k]), mul(-a[k], S[w][k]), mul(a[k], add(S[u][u], S[w][w]))

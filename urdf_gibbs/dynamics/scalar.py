@@ -68,6 +68,11 @@ def dot(a: Vector, b: Vector) -> Scalar:
     return total
 
 
+def reciprocal(a: Scalar) -> Scalar:
+    """1 / a; infinite for a constant zero, so that a robot without inertia can still be traced."""
+    return math.inf if is_zero(a) else 1.0 / a
+
+
 def vadd(a: Vector, b: Vector) -> Vector:
     return [add(x, y) for x, y in zip(a, b, strict=True)]
 

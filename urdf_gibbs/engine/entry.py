@@ -245,8 +245,9 @@ class MethodDef(ctypes.Structure):
 class Entry(NamedTuple):
     """What an entry needs for as long as it exists; being its ``self``, it lives exactly that long."""
 
-    context: bytes  # %context of the IR, its first item
+    context: bytes  # %context of the IR, which points at the two that follow
     fallback: Callable[..., Any]
+    keyword: str
     definition: MethodDef
 
 
@@ -291,5 +292,5 @@ def make_entry(
     shape = [*output, *[0] * (MAX_NDIM - len(output))]
     context = struct.pack("=5q4q2q", address, id(fallback), id(OUT), len(inputs), len(output), *widths, *shape)
     definition = MethodDef(name.encode(), _body(), METH_FASTCALL_KEYWORDS, doc.encode())
-    entry: Callable[..., Any] = _new_function(ctypes.addressof(definition), Entry(context, fallback, definition), __name__)
+    entry: Callable[..., Any] = _new_function(ctypes.addressof(definition), Entry(context, fallback, OUT, definition), __name__)
     return entry

@@ -88,8 +88,8 @@ def _negated(a: Any) -> Any:
         return -a
     if a.op == "neg":
         return a.args[0]
-    if a.op == "sub":
-        return a.graph.node("sub", a.args[1], a.args[0])
+    if a.op == "sub" and not isinstance(a.args[0], Node):
+        return _add(a.args[1], -a.args[0])
     return a.graph.node("neg", a)
 
 
@@ -118,6 +118,8 @@ def _sub(a: Node, b: Node) -> Any:
     """a - b for nodes that are no negations."""
     if a.op == "add" and (a.args[0] is b or a.args[1] is b):  # (x + b) - b
         return a.args[1] if a.args[0] is b else a.args[0]
+    if a.index > b.index:  # a - b and b - a are one node and its negation
+        return a.graph.node("neg", a.graph.node("sub", b, a))
     return a.graph.node("sub", a, b)
 
 

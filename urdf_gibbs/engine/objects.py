@@ -26,8 +26,10 @@ OWN_FILE = re.compile(r"[0-9a-f]{64}(\.obj|\..*\.tmp)")  # never prune what some
 # On Linux x86-64 the code and its constants are placed in one block, so constants can be addressed relative to the code:
 # kernels run 15-25 % faster than with the 64-bit addresses that 'jitdefault' puts into every access.
 COMPACT = sys.platform == "linux" and platform.machine() == "x86_64"
-# Space in that block is set aside for external addresses in a table, not for the stubs LLVM calls through by default.
-CALL_BY_TABLE = '!llvm.module.flags = !{!0}\n!0 = !{i32 7, !"RtLibUseGOT", i32 1}'
+# That block has room for a table of external addresses, but not for the stubs through which LLVM calls by default,
+# and running out of room aborts the process.
+CALL_BY_TABLE = '!llvm.module.flags = !{!0}\n!0 = !{i32 7, !"RtLibUseGOT", i32 1}'  # the functions LLVM itself calls
+EXTERNAL = re.compile(r"^declare (?!.*@llvm\.).*\)", re.MULTILINE)  # those of the text: they become nonlazybind
 
 
 class Code:
@@ -71,16 +73,17 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -
         llvm.initialize_native_asmprinter()
         cpu, features = _host(llvm)
         target = llvm.Target.from_default_triple()
-        model = {"reloc": "pic", "codemodel": "default"} if COMPACT else {"reloc": "default", "codemodel": "jitdefault"}
+        compact = COMPACT and opt > 0  # at 0 LLVM makes stubs, whatever it is told
+        model = {"reloc": "pic", "codemodel": "default"} if compact else {"reloc": "default", "codemodel": "jitdefault"}
         machine = target.create_target_machine(cpu=cpu, features=features, opt=opt, **model)
         parts = (machine.triple, cpu, features, *model.values(), llvmlite.__version__, __version__, str(opt), ir)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         if key not in _codes:
             payload = _read(key)
             if payload is None:
-                payload = _compile(llvm, machine, ir)
+                payload = _compile(llvm, machine, ir, compact)
                 _write(key, payload)
-            _codes[key] = _load(llvm, machine, payload, symbols or {})
+            _codes[key] = _load(llvm, machine, payload, compact, symbols or {})
         return _codes[key]
 
 
@@ -92,31 +95,29 @@ def _host(llvm: Any) -> tuple[str, str]:
         return "", ""
 
 
-def _compile(llvm: Any, machine: Any, ir: str) -> bytes:
+def _compile(llvm: Any, machine: Any, ir: str, compact: bool) -> bytes:
     """Object file of the IR text. It arrives vectorised: searching for vectors again would only cost time."""
-    context = llvm.create_context()
-    module = llvm.parse_assembly(ir, context)
-    if COMPACT:
-        module.link_in(llvm.parse_assembly(CALL_BY_TABLE, context))
-        for function in module.functions:
-            if function.is_declaration and not function.name.startswith("llvm."):
-                function.add_function_attribute("nonlazybind")
-    module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=1)
-    tuning.slp_vectorization = False
-    tuning.loop_vectorization = False
-    passes = llvm.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
-    payload: bytes = machine.emit_object(module)
-    return payload
+    text = EXTERNAL.sub(r"\g<0> nonlazybind", ir) if compact else ir
+    # Closed in this order: a context takes its modules along, and an exception could leave the order to the garbage collector.
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        if compact:
+            module.link_in(llvm.parse_assembly(CALL_BY_TABLE, context))
+        module.verify()
+        tuning = llvm.create_pipeline_tuning_options(speed_level=1)
+        tuning.slp_vectorization = False
+        tuning.loop_vectorization = False
+        passes = llvm.create_pass_builder(machine, tuning)
+        passes.getModulePassManager().run(module, passes)
+        payload: bytes = machine.emit_object(module)
+        return payload
 
 
-def _load(llvm: Any, machine: Any, payload: bytes, symbols: Mapping[str, int]) -> Code:
+def _load(llvm: Any, machine: Any, payload: bytes, compact: bool, symbols: Mapping[str, int]) -> Code:
     """Map an object file into memory, linked to libm and to the given symbols."""
     # A symbol left unresolved would abort the process, and LLVM sees only libraries with global symbols.
     for name, address in {**_libm(), **symbols}.items():
         llvm.add_symbol(name, address)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True if COMPACT else None)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True if compact else None)
     engine.add_object_file(llvm.ObjectFileRef.from_data(payload))
     engine.finalize_object()
     return Code(engine)
@@ -191,7 +192,7 @@ def _write(key: str, payload: bytes) -> None:
 def _prune(folder: Path) -> None:
     """Drop the oldest files of the cache until it fits."""
     files = []
-    for entry in os.scandir(folder):
+    for entry in list(os.scandir(folder)):
         with suppress(OSError):  # another process pruned it first
             if OWN_FILE.fullmatch(entry.name):
                 stat = entry.stat()

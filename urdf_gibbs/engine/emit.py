@@ -1,0 +1,363 @@
+"""From a traced graph to LLVM IR: straight-line code for one state, and for a batch in SIMD lanes of four states.
+
+    i64 single(double* in0, ..., double* out)
+    i64 batch(double* in0, ..., double* out, i64 rows)       rows >= LANES
+
+Arrays are rows of states, one after the other. The result is a status: 0, or the bits of the checks that failed (of any
+state of the batch). Vectors of four doubles are legal on every target: LLVM splits them where the machine is narrower.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+from urdf_gibbs.engine.graph import Node, needed
+
+LANES = 4
+FLAGS = "contract nsz"  # a * b + c may be one instruction; the sign of a zero is free
+FAR = 1e6  # beyond it, and for NaN and infinity, sine and cosine come from the C library
+
+BAD_QUATERNION, SINGULAR = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Sets ``bit`` in the status where |value| <= bound (``below``) or |value| > bound."""
+
+    value: Any
+    bound: float
+    below: bool
+    bit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to compute: outputs (nodes or floats) from named input arrays of given widths."""
+
+    inputs: tuple[tuple[str, int], ...]
+    outputs: list[Any]
+    checks: list[Check] = field(default_factory=list)
+
+
+# IEEE 754 minimax coefficients of sine and cosine on [-pi/4, pi/4], and pi/2 in three parts of 33 bits, so that k * part is
+# exact for |k| < 2^20 without a fused multiply-add.
+SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
+COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
+HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which stands in the low bits
+
+
+def literal(x: float) -> str:
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
+class Function:
+    """Lines of one IR function over doubles or vectors of them."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.type = "double" if width == 1 else f"<{width} x double>"
+        self.bool = "i1" if width == 1 else f"<{width} x i1>"
+        self.lines: list[str] = []
+        self._count = 0
+
+    def value(self, text: str) -> str:
+        self._count += 1
+        self.lines.append(f"  %t{self._count} = {text}")
+        return f"%t{self._count}"
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def constant(self, x: float) -> str:
+        return literal(x) if self.width == 1 else f"<{', '.join([f'double {literal(x)}'] * self.width)}>"
+
+    def address(self, base: str, index: int) -> str:
+        return self.value(f"getelementptr inbounds double, ptr {base}, i64 {index}")
+
+
+def sincos_ir(width: int = LANES) -> str:
+    """define {V, V} @sincos(V x): sine and cosine, 1e-16 absolute up to FAR, the C library's beyond."""
+    f = Function(width)
+    V, L, B = f.type, f"<{width} x i64>", f.bool
+
+    def whole(x: int) -> str:
+        return f"<{', '.join([f'i64 {x}'] * width)}>"
+
+    def polynomial(x: str, coefficients: tuple[float, ...]) -> str:
+        total = f.constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            total = f.value(f"fadd contract {V} {f.value(f'fmul contract {V} {total}, {x}')}, {f.constant(c)}")
+        return total
+
+    absolute = f.value(f"call {V} @llvm.fabs.v{width}f64({V} %x)")
+    near = f.value(f"fcmp ole {V} {absolute}, {f.constant(FAR)}")
+    bits = f.value(f"bitcast {B} {near} to i{width}")
+    f.do(f"br i1 {f.value(f'icmp eq i{width} {bits}, {2**width - 1}')}, label %fast, label %far, !prof !0")
+    f.label("fast")
+    shifted = f.value(f"fadd {V} {f.value(f'fmul {V} %x, {f.constant(2.0 / math.pi)}')}, {f.constant(ROUNDER)}")
+    quadrant = f.value(f"bitcast {V} {shifted} to {L}")
+    k = f.value(f"fsub {V} {shifted}, {f.constant(ROUNDER)}")
+    r = "%x"
+    for part in HALF_PI:
+        r = f.value(f"fsub contract {V} {r}, {f.value(f'fmul contract {V} {k}, {f.constant(part)}')}")
+    z = f.value(f"fmul {V} {r}, {r}")
+    odd = f.value(f"fmul contract {V} {polynomial(z, SINE)}, {f.value(f'fmul {V} {r}, {z}')}")
+    sine = f.value(f"fadd contract {V} {odd}, {r}")
+    even = f.value(f"fmul contract {V} {polynomial(z, (-0.5, *COSINE))}, {z}")
+    cosine = f.value(f"fadd contract {V} {even}, {f.constant(1.0)}")
+    swap = f.value(f"icmp ne {L} {f.value(f'and {L} {quadrant}, {whole(1)}')}, {whole(0)}")
+
+    def signed(x: str, turns: str) -> str:
+        sign = f.value(f"and {L} {f.value(f'shl {L} {turns}, {whole(62)}')}, {whole(-(2**63))}")
+        as_bits = f.value(f"bitcast {V} {x} to {L}")
+        flipped = f.value(f"xor {L} {as_bits}, {sign}")
+        return f.value(f"bitcast {L} {flipped} to {V}")
+
+    s = signed(f.value(f"select {B} {swap}, {V} {cosine}, {V} {sine}"), quadrant)
+    c = signed(f.value(f"select {B} {swap}, {V} {sine}, {V} {cosine}"), f.value(f"add {L} {quadrant}, {whole(1)}"))
+    pair = f.value(f"insertvalue {{{V}, {V}}} undef, {V} {s}, 0")
+    f.do(f"ret {{{V}, {V}}} {f.value(f'insertvalue {{{V}, {V}}} {pair}, {V} {c}, 1')}")
+    f.label("far")
+    s, c = "undef", "undef"
+    for lane in range(width):
+        x = f.value(f"extractelement {V} %x, i32 {lane}")
+        s = f.value(f"insertelement {V} {s}, double {f.value(f'call double @sin(double {x})')}, i32 {lane}")
+        c = f.value(f"insertelement {V} {c}, double {f.value(f'call double @cos(double {x})')}, i32 {lane}")
+    pair = f.value(f"insertvalue {{{V}, {V}}} undef, {V} {s}, 0")
+    f.do(f"ret {{{V}, {V}}} {f.value(f'insertvalue {{{V}, {V}}} {pair}, {V} {c}, 1')}")
+    head = f"declare {V} @llvm.fabs.v{width}f64({V})\ndeclare double @llvm.fabs.f64(double)\ndeclare double @sin(double)\ndeclare double @cos(double)"
+    body = "\n".join(f.lines)
+    return f'{head}\n!0 = !{{!"branch_weights", i32 1000000, i32 1}}\ndefine internal {{{V}, {V}}} @sincos({V} %x) {{\n{body}\n}}\n'
+
+
+def single_ir(program: Program) -> str:
+    """IR of ``single``."""
+    f = Function(1)
+    arguments = ", ".join([f"ptr noalias %in{i}" for i in range(len(program.inputs))] + ["ptr noalias %out"])
+    order = needed([*program.outputs, *(check.value for check in program.checks)])
+    names = _single_trigonometry(f, program, order)
+    wanted = _wanted(program)
+    zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
+    if 2 * zeros > len(program.outputs):
+        f.do(f"call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {8 * len(program.outputs)}, i1 false)")
+    _straight_line(f, order, names, lambda node: _load(f, program, node), lambda node, name: _store(f, wanted.get(node.index, ()), name))
+    for i, output in enumerate(program.outputs):
+        if not isinstance(output, Node) and not (output == 0.0 and 2 * zeros > len(program.outputs)):
+            _store(f, [i], literal(float(output)))
+    status = "0"
+    for check in program.checks:
+        failed = f.value(f"zext i1 {_failed(f, check, names)} to i64")
+        status = f.value(f"or i64 {status}, {f.value(f'mul i64 {failed}, {check.bit}')}")
+    f.do(f"ret i64 {status}")
+    body = "\n".join(f.lines)
+    return f"{sincos_ir()}declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\ndefine i64 @single({arguments}) {{\n{body}\n}}\n"
+
+
+def batch_ir(program: Program) -> str:
+    """IR of ``batch``: four states at a time; the last block overlaps the one before where the rows are no multiple of four."""
+    f = Function(LANES)
+    V = f.type
+    count = len(program.outputs)
+    slots, places = _slots(program)
+    arguments = ", ".join([f"ptr noalias %all{i}" for i in range(len(program.inputs))] + ["ptr noalias %allout", "i64 %rows"])
+    f.label("entry")
+    f.do(f"%buffer = alloca [{len(slots)} x {V}], align 32")
+    for (kind, value), slot in slots.items():
+        if kind == "constant":
+            f.do(f"store {V} {f.constant(value)}, ptr {_slot(f, slot)}, align 32")
+    f.do(f"%last = sub i64 %rows, {LANES}")
+    f.do("br label %block")
+    f.label("block")
+    f.do("%start = phi i64 [0, %entry], [%next, %done]")
+    f.do("%status = phi i64 [0, %entry], [%status_next, %done]")
+    f.do("%inside = icmp slt i64 %start, %last")
+    f.do("%row = select i1 %inside, i64 %start, i64 %last")
+    for i, (_, width) in enumerate(program.inputs):
+        f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
+    f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {count}')}")
+    order = needed([*program.outputs, *(check.value for check in program.checks)])
+
+    def keep(node: Node, name: str) -> None:
+        if _key(node) in slots:
+            f.do(f"store {V} {name}, ptr {_slot(f, slots[_key(node)])}, align 32")
+
+    values = _straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
+    status = "%status"
+    for check in program.checks:
+        bits = f.value(f"bitcast {f.bool} {_failed(f, check, values)} to i{LANES}")
+        some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
+        status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
+    f.do(f"%status_next = or i64 {status}, 0")
+    _scatter(f, count)
+    f.do(f"%next = add i64 %start, {LANES}")
+    f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
+    f.label("end")
+    f.do("ret i64 %status_next")
+    table = f"@places = internal constant [{len(places)} x i32] [{', '.join(f'i32 {place}' for place in places)}]\n"
+    body = "\n".join(f.lines)
+    return f"{sincos_ir()}{table}define i64 @batch({arguments}) {{\n{body}\n}}\n"
+
+
+# Pieces -------------------------------------------------------------------------------------------------
+
+
+def _straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any) -> dict[int, str]:
+    """One instruction for each node that has no name yet; ``done`` is told each value as soon as it exists."""
+    pairs: dict[int, tuple[str, str]] = {}
+
+    def operand(x: Any) -> str:
+        return names[x.index] if isinstance(x, Node) else f.constant(x)
+
+    instruction = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+    for node in order:
+        if node.index in names:
+            name = names[node.index]
+        elif node.op == "input":
+            name = load(node)
+        elif node.op == "neg":
+            name = f.value(f"fneg {FLAGS} {f.type} {operand(node.args[0])}")
+        elif node.op in ("sin", "cos"):
+            angle = node.args[0].index
+            if angle not in pairs:
+                both = f.value(f"call {{{f.type}, {f.type}}} @sincos({f.type} {names[angle]})")
+                pairs[angle] = tuple(f.value(f"extractvalue {{{f.type}, {f.type}}} {both}, {i}") for i in (0, 1))  # type: ignore[assignment]
+            name = pairs[angle][0 if node.op == "sin" else 1]
+        else:
+            name = f.value(f"{instruction[node.op]} {FLAGS} {f.type} {operand(node.args[0])}, {operand(node.args[1])}")
+        names[node.index] = name
+        done(node, name)
+    return names
+
+
+def _single_trigonometry(f: Function, program: Program, order: list[Node]) -> dict[int, str]:
+    """All sines and cosines of one state, four angles at a time. Their arguments (inputs, or multiples of them) come first."""
+    names: dict[int, str] = {}
+    angles = list(dict.fromkeys(node.args[0] for node in order if node.op in ("sin", "cos")))
+    _straight_line(f, needed(list(angles)), names, lambda node: _load(f, program, node), lambda node, name: None)
+    V = f"<{LANES} x double>"
+    results: dict[int, tuple[str, str]] = {}
+    for start in range(0, len(angles), LANES):
+        group = angles[start : start + LANES]
+        packed = "zeroinitializer"
+        for lane, angle in enumerate(group):
+            packed = f.value(f"insertelement {V} {packed}, double {names[angle.index]}, i32 {lane}")
+        both = f.value(f"call {{{V}, {V}}} @sincos({V} {packed})")
+        sides = [f.value(f"extractvalue {{{V}, {V}}} {both}, {i}") for i in (0, 1)]
+        for lane, angle in enumerate(group):
+            results[angle.index] = tuple(f.value(f"extractelement {V} {side}, i32 {lane}") for side in sides)  # type: ignore[assignment]
+    for node in order:
+        if node.op in ("sin", "cos"):
+            names[node.index] = results[node.args[0].index][0 if node.op == "sin" else 1]
+    return names
+
+
+def _position(program: Program, node: Node) -> tuple[int, int, int]:
+    """(number of the input, its width, index within it)."""
+    for i, (name, width) in enumerate(program.inputs):
+        if name == node.args[0]:
+            return i, width, node.args[1]
+    raise KeyError(node.args[0])
+
+
+def _load(f: Function, program: Program, node: Node) -> str:
+    i, _, index = _position(program, node)
+    return f.value(f"load double, ptr {f.address(f'%in{i}', index)}, align 8")
+
+
+def _gather(f: Function, program: Program, node: Node) -> str:
+    i, width, index = _position(program, node)
+    vector = "undef"
+    for lane in range(LANES):
+        x = f.value(f"load double, ptr {f.address(f'%in{i}', lane * width + index)}, align 8")
+        vector = f.value(f"insertelement {f.type} {vector}, double {x}, i32 {lane}")
+    return vector
+
+
+def _wanted(program: Program) -> dict[int, list[int]]:
+    wanted: dict[int, list[int]] = {}
+    for i, output in enumerate(program.outputs):
+        if isinstance(output, Node):
+            wanted.setdefault(output.index, []).append(i)
+    return wanted
+
+
+def _store(f: Function, places: Any, name: str) -> None:
+    for place in places:
+        f.do(f"store double {name}, ptr {f.address('%out', place)}, align 8")
+
+
+def _failed(f: Function, check: Check, names: dict[int, str]) -> str:
+    if not isinstance(check.value, Node):
+        failed = (abs(check.value) <= check.bound) == check.below
+        return ("true" if failed else "false") if f.width == 1 else f"<{', '.join([f'i1 {int(failed)}'] * f.width)}>"
+    suffix = "f64" if f.width == 1 else f"v{f.width}f64"
+    size = f.value(f"call {f.type} @llvm.fabs.{suffix}({f.type} {names[check.value.index]})")
+    return f.value(f"fcmp {'ole' if check.below else 'ogt'} {f.type} {size}, {f.constant(check.bound)}")
+
+
+def _slots(program: Program) -> tuple[dict[Any, int], list[int]]:
+    """Distinct outputs -> place in the buffer; and the place of each output, padded to four."""
+    slots: dict[Any, int] = {}
+    places = []
+    for output in program.outputs:
+        places.append(slots.setdefault(_key(output), len(slots)))
+    while len(places) % LANES:
+        places.append(places[-1])
+    return slots, places
+
+
+def _key(output: Any) -> tuple[str, Any]:
+    return ("node", output.index) if isinstance(output, Node) else ("constant", float(output))
+
+
+def _slot(f: Function, slot: int) -> str:
+    return f.value(f"getelementptr inbounds {f.type}, ptr %buffer, i64 {slot}")
+
+
+def _scatter(f: Function, count: int) -> None:
+    """Rows of outputs from columns of lanes: transposed four by four, in a loop over the outputs."""
+    V = f.type
+    whole = count - count % LANES
+    if whole:
+        f.do("br label %scatter")
+        f.label("scatter")
+        f.do("%j = phi i64 [0, %block], [%j_next, %scatter]")
+        columns = []
+        for i in range(LANES):
+            index = f.value(f"add i64 %j, {i}")
+            place = f.value(f"load i32, ptr {f.value(f'getelementptr inbounds i32, ptr @places, i64 {index}')}, align 4")
+            wide = f.value(f"zext i32 {place} to i64")
+            columns.append(f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32"))
+        for lane, row in enumerate(_transposed(f, columns)):
+            offset = f.value(f"add i64 %j, {lane * count}")
+            f.do(f"store {V} {row}, ptr {f.value(f'getelementptr inbounds double, ptr %out, i64 {offset}')}, align 8")
+        f.do(f"%j_next = add i64 %j, {LANES}")
+        f.do("br i1 " + f.value(f"icmp slt i64 %j_next, {whole}") + ", label %scatter, label %done")
+    else:
+        f.do("br label %done")
+    f.label("done")
+    for i in range(whole, count):
+        place = f.value(f"load i32, ptr {f.value(f'getelementptr inbounds i32, ptr @places, i64 {i}')}, align 4")
+        wide = f.value(f"zext i32 {place} to i64")
+        column = f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32")
+        for lane in range(LANES):
+            x = f.value(f"extractelement {V} {column}, i32 {lane}")
+            f.do(f"store double {x}, ptr {f.address('%out', lane * count + i)}, align 8")
+
+
+def _transposed(f: Function, x: list[str]) -> list[str]:
+    V = f.type
+
+    def mixed(a: str, b: str, *lanes: int) -> str:
+        return f.value(f"shufflevector {V} {a}, {V} {b}, <4 x i32> <{', '.join(f'i32 {lane}' for lane in lanes)}>")
+
+    t0, t1 = mixed(x[0], x[1], 0, 4, 2, 6), mixed(x[0], x[1], 1, 5, 3, 7)
+    t2, t3 = mixed(x[2], x[3], 0, 4, 2, 6), mixed(x[2], x[3], 1, 5, 3, 7)
+    return [mixed(t0, t2, 0, 1, 4, 5), mixed(t1, t3, 0, 1, 4, 5), mixed(t0, t2, 2, 3, 6, 7), mixed(t1, t3, 2, 3, 6, 7)]

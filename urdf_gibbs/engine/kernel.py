@@ -1,0 +1,214 @@
+"""Kernels: compiled callables for one robot, made when first asked for.
+
+``kernel(q)``, ``kernel(q, out)`` and ``kernel(q, out=out)`` take one state or a batch. What is plain float64 memory of one state
+goes straight to machine code (entry.py); everything else comes here: lists, other dtypes, strides, batches of any shape.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
+from urdf_gibbs.engine.entry import make_entry
+from urdf_gibbs.engine.objects import load_code
+from urdf_gibbs.engine.questions import QUESTIONS, Options, checked_options, trace
+from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
+from urdf_gibbs.robot.manifold import quaternion_error
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.singular import idle_velocities, joints_of
+
+Array = NDArray[np.float64]
+
+GRAVITY = (0.0, 0.0, -9.81)
+PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
+
+_threads = max(1, os.cpu_count() or 1)
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.RLock()
+
+
+def set_threads(count: int) -> None:
+    """How many threads a large batch may use (default: one for each core)."""
+    global _threads, _pool
+    if count < 1:
+        raise ArgumentError(f"{count} threads, expected at least 1")
+    with _lock:
+        _threads, _pool = count, None
+
+
+def get_threads() -> int:
+    """How many threads a large batch may use."""
+    return _threads
+
+
+def kernel(robot: Robot, name: str, *, gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0)) -> Callable[..., Array]:
+    """The compiled callable of a question, the same one each time."""
+    if name not in QUESTIONS:
+        raise UnknownNameError("kernel", name, list(QUESTIONS))
+    options = checked_options(robot, name, Options(_triple(gravity, "gravity"), frame, _triple(point, "point")))
+    key = f"kernel {name} {options}"
+    found: Callable[..., Array] | None = robot._cache.get(key)
+    if found is None:
+        with _lock:
+            found = robot._cache.get(key)
+            if found is None:
+                found = robot._cache[key] = Kernel(robot, name, options).entry
+    return found
+
+
+def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (3,):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
+    x, y, z = array.tolist()
+    return x, y, z
+
+
+class Kernel:
+    """Machine code of one question for one robot, and the general way into it."""
+
+    def __init__(self, robot: Robot, name: str, options: Options) -> None:
+        self.robot, self.name, self.options = robot, name, options
+        question = QUESTIONS[name]
+        self.shape = question.shape(robot)
+        self.size = int(np.prod(self.shape))
+        self.program = trace(robot, name, options)
+        self.letters = question.inputs
+        self.widths = tuple(width for _, width in self.program.inputs)
+        self._single = load_code(single_ir(self.program)).address("single")
+        pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
+        self._call_single = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers)(self._single)
+        self._batch: Any = None
+        self.entry = make_entry(name, self._single, self.widths, self.shape, self.general, doc=self._doc())
+
+    def _doc(self) -> str:
+        arguments = ", ".join(f"{letter} (..., {width})" for letter, width in zip(self.letters, self.widths, strict=True))
+        return f"{self.name} of {self.robot.name or 'a robot'}: {arguments} -> (..., {', '.join(map(str, self.shape))})"
+
+    def general(self, *arguments: Any, out: Array | None = None) -> Array:
+        """Any arguments that make sense: converts, broadcasts, runs in blocks and threads, and explains what does not work."""
+        if len(arguments) == len(self.letters) + 1 and out is None:
+            *inputs, out = arguments
+        else:
+            inputs = list(arguments)
+        if len(inputs) != len(self.letters):
+            raise ArgumentError(f"{self.name} takes {', '.join(self.letters)} and out=, got {len(inputs)} arrays")
+        arrays = [self._array(value, i) for i, value in enumerate(inputs)]
+        batch = self._leading(arrays)
+        shape = (*batch, *self.shape)
+        if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
+            raise ArgumentError(f"out is {_described(out)}, expected an array of shape {shape}")
+        if out is not None and not np.can_cast(np.float64, out.dtype, "same_kind"):
+            raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
+        rows = int(np.prod(batch))
+        flat = [np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(rows, x.shape[-1])) for x in arrays]
+        direct = out is not None and _plain(out) and not any(np.may_share_memory(out, x) for x in flat)
+        result = out if direct and out is not None else np.empty(shape)
+        error = self._fill(flat, result.reshape(rows, self.size), rows, batch)
+        if out is not None and result is not out:
+            out[...] = result
+        if error is not None:
+            raise error
+        return result if out is None else out
+
+    def _array(self, value: Any, i: int) -> Array:
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim == 0 or array.shape[-1] != self.widths[i]:
+            raise ArgumentError(f"{self.letters[i]} has shape {array.shape}, expected (..., {self.widths[i]})")
+        return array
+
+    def _leading(self, arrays: list[Array]) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            listed = ", ".join(f"{letter} {array.shape[:-1]}" for letter, array in zip(self.letters, arrays, strict=True))
+            raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
+
+    def _fill(self, flat: list[Array], result: Array, rows: int, batch: tuple[int, ...]) -> Exception | None:
+        """Compute all rows; the exception that some of them deserve, the others being filled."""
+        if rows == 0:
+            return None
+        if rows < LANES:
+            status = 0
+            for row in range(rows):
+                status |= self._call_single(*(x[row].ctypes.data for x in flat), result[row].ctypes.data)
+        else:
+            status = self._run_batch(flat, result, rows)
+        if status & BAD_QUATERNION:
+            joint, error = quaternion_error(self.robot.joints, flat[0])
+            return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
+        if status & SINGULAR:
+            return self._look_again(flat, result, batch)
+        return None
+
+    def _run_batch(self, flat: list[Array], result: Array, rows: int) -> int:
+        function = self._batch_function()
+        strides = [8 * width for width in self.widths] + [8 * self.size]
+        starts = [x.ctypes.data for x in flat] + [result.ctypes.data]
+
+        def part(first: int, count: int) -> int:
+            status: int = function(*(start + first * stride for start, stride in zip(starts, strides, strict=True)), count)
+            return status
+
+        parts = min(_threads, rows // (PARALLEL_ROWS // 2)) if rows >= PARALLEL_ROWS else 1
+        if parts == 1:
+            return part(0, rows)
+        cuts = [(rows * i // parts) // LANES * LANES for i in range(parts)] + [rows]
+        running = [_executor().submit(part, first, last - first) for first, last in zip(cuts[1:-1], cuts[2:], strict=True)]
+        status = part(0, cuts[1])
+        for job in running:
+            status |= job.result()
+        return status
+
+    def _batch_function(self) -> Any:
+        if self._batch is None:
+            with _lock:
+                address = load_code(batch_ir(self.program)).address("batch")
+                pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
+                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64)(address)
+        return self._batch
+
+    def _look_again(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        """A small pivot: singular states are named, those that are only ill-conditioned are solved with pivoting."""
+        robot = self.robot
+        M = kernel(robot, "mass_matrix")(flat[0])
+        h = kernel(robot, "bias", gravity=self.options.gravity)(flat[0], flat[1])
+        singular: list[int] = []
+        velocities: set[int] = set()
+        for row in range(len(M)):
+            idle = idle_velocities(robot, flat[0][row], M[row])
+            if idle:
+                singular.append(row)
+                velocities.update(idle)
+                result[row] = np.nan
+            elif np.isfinite(M[row]).all():
+                size = np.sqrt(np.abs(np.diag(M[row])))
+                size[size == 0.0] = 1.0
+                result[row] = np.linalg.solve(M[row] / np.outer(size, size), (flat[2][row] - h[row]) / size) / size
+        if not singular:
+            return None
+        return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())
+
+
+def _executor() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(_threads, thread_name_prefix="urdf_gibbs")
+        return _pool
+
+
+def _plain(out: Array) -> bool:
+    return out.dtype == np.float64 and out.dtype.isnative and out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
+
+
+def _described(out: Any) -> str:
+    return f"an array of shape {out.shape}" if isinstance(out, np.ndarray) else f"a {type(out).__name__}"
