@@ -127,7 +127,7 @@ def test_empty_batch_gives_an_empty_answer(name: str, floating: Robot) -> None:
 
 def test_batch_larger_than_a_chunk_equals_its_states() -> None:
     robot_ = quiet(robot(link("a"), link("b", inertial(1.0, (0.1, 0.2, 0.3))), joint("j", "continuous", "a", "b", axis=(0.6, 0, 0.8))))
-    count = urdf_gibbs.functions.CHUNK + 3
+    count = urdf_gibbs.dynamics.evaluate.CHUNK + 3
     q, v, _ = states(robot_, (count,))
     h = bias(robot_, q, v)
     assert h.shape == (count, 1)

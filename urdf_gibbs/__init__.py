@@ -1,6 +1,7 @@
 """urdf_gibbs: load a URDF, compute its dynamics by Gibbs-Appell formulations of our own, check them against Pinocchio."""
 
 from urdf_gibbs.bundled import model_names, model_path
+from urdf_gibbs.engine.kernel import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
     OracleMissingError,
@@ -44,6 +45,7 @@ __all__ = [
     "check",
     "forward_dynamics",
     "frame_placement",
+    "get_threads",
     "gravity_force",
     "inverse_dynamics",
     "jacobian",
@@ -54,4 +56,5 @@ __all__ = [
     "model_path",
     "momentum",
     "potential_energy",
+    "set_threads",
 ]

@@ -3,20 +3,25 @@
 q is (..., nq), v, a and tau are (..., nv); leading axes broadcast. All quantities are in SI units; gravity is
 (0, 0, -9.81) in world axes unless given. ``external={link: (force, torque)}`` acts at the link's origin, in world axes:
 tau + sum of Jᵀ f = M a + h. Joint damping and friction do not enter.
+
+``method="compiled"`` runs the production formulation as machine code for this robot; "gibbs_appell" and "explicit" are the
+papers' formulations in plain Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.dynamics import explicit, gibbs_appell, kinematics
-from urdf_gibbs.dynamics.model import Model, model_of
+from urdf_gibbs.dynamics import explicit, gibbs_appell
+from urdf_gibbs.dynamics.evaluate import evaluate
+from urdf_gibbs.dynamics.kinematics import placements
+from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import Vector
+from urdf_gibbs.engine.kernel import GRAVITY, QUATERNION_TOLERANCE, kernel
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -25,32 +30,38 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 Array = NDArray[np.float64]
 External = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
-GRAVITY = (0.0, 0.0, -9.81)
-METHODS: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": explicit}
-DEFAULT_METHOD = "gibbs_appell"
-CHUNK = 4096  # states evaluated at a time: keeps the intermediate arrays of a large batch small
-QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the rotation is visibly no rotation
+COMPILED = "compiled"
+REFERENCES: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": explicit}
+METHODS = (COMPILED, *REFERENCES)
 
 
-def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = DEFAULT_METHOD, out: Array | None = None) -> Array:
+def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """Joint-space inertia matrix M (..., nv, nv), full and symmetric."""
-    formulation = _formulation(method)
-    return _evaluate(robot, lambda model, q: formulation.mass_matrix(model, q), [_q(robot, q)], (robot.nv, robot.nv), out)
+    if method == COMPILED:
+        code = robot._cache.get("mass_matrix") or _remembered(robot, "mass_matrix")
+        return code(q) if out is None else code(q, out)
+    formulation = _reference(method)
+    return _delivered(evaluate(lambda q: formulation.mass_matrix(model_of(robot), q), [_q(robot, q)], (robot.nv, robot.nv)), out)
 
 
 def bias(
-    robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None
+    robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None
 ) -> Array:
     """Coriolis, centrifugal and gravity forces h (..., nv): tau = M a + h."""
-    formulation, g = _formulation(method), _gravity(gravity)
-    states = [_q(robot, q), _wide(v, robot.nv, "v")]
-    return _evaluate(robot, lambda model, q, v: formulation.bias(model, q, v, g), states, (robot.nv,), out)
+    if method == COMPILED:
+        code = robot._cache.get("bias") if gravity is GRAVITY else None
+        code = code or _remembered(robot, "bias", gravity)
+        return code(q, v) if out is None else code(q, v, out)
+    formulation, g = _reference(method), _gravity(gravity)
+    states = _broadcast(q=_q(robot, q), v=_wide(v, robot.nv, "v"))
+    return _delivered(evaluate(lambda q, v: formulation.bias(model_of(robot), q, v, g), states, (robot.nv,)), out)
 
 
-def gravity_force(
-    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = DEFAULT_METHOD, out: Array | None = None
-) -> Array:
+def gravity_force(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None) -> Array:
     """The part of h that gravity makes (..., nv): the torque that holds the robot at rest."""
+    if method == COMPILED:
+        code = kernel(robot, "gravity_force", gravity=gravity)
+        return code(q) if out is None else code(q, out)
     return bias(robot, q, np.zeros(robot.nv), gravity=gravity, method=method, out=out)
 
 
@@ -62,16 +73,21 @@ def inverse_dynamics(
     *,
     gravity: ArrayLike = GRAVITY,
     external: External | None = None,
-    method: str = DEFAULT_METHOD,
+    method: str = COMPILED,
     out: Array | None = None,
 ) -> Array:
     """tau (..., nv) = M a + h - sum of Jᵀ f."""
+    if method == COMPILED:
+        code = robot._cache.get("inverse_dynamics") if gravity is GRAVITY else None
+        code = code or _remembered(robot, "inverse_dynamics", gravity)
+        if external is None:
+            return code(q, v, a) if out is None else code(q, v, a, out)
+        return _delivered(_sum(tau=code(q, v, a), external=-_external_force(robot, q, external)), out)
     M = mass_matrix(robot, q, method=method)
     h = bias(robot, q, v, gravity=gravity, method=method)
     a = _wide(a, robot.nv, "a")
-    extra = _external_force(robot, q, external)
-    _batch(q=M.shape[:-2], v=h.shape[:-1], a=a.shape[:-1], external=extra.shape[:-1])
-    tau = np.einsum("...ij,...j->...i", M, a) + h - extra
+    _batch(q=M.shape[:-2], v=h.shape[:-1], a=a.shape[:-1])
+    tau = _sum(tau=np.einsum("...ij,...j->...i", M, a) + h, external=-_external_force(robot, q, external))
     return _delivered(tau, out)
 
 
@@ -83,15 +99,19 @@ def forward_dynamics(
     *,
     gravity: ArrayLike = GRAVITY,
     external: External | None = None,
-    method: str = DEFAULT_METHOD,
+    method: str = COMPILED,
     out: Array | None = None,
 ) -> Array:
     """a (..., nv) with M a + h = tau + sum of Jᵀ f. Raises SingularMassMatrixError where M has no inverse."""
+    if external is not None:
+        tau = _sum(tau=_wide(tau, robot.nv, "tau"), external=_external_force(robot, q, external))
+    if method == COMPILED:
+        code = robot._cache.get("forward_dynamics") if gravity is GRAVITY else None
+        code = code or _remembered(robot, "forward_dynamics", gravity)
+        return code(q, v, tau) if out is None else code(q, v, tau, out)
     M = mass_matrix(robot, q, method=method)
-    tau, h, extra = _wide(tau, robot.nv, "tau"), bias(robot, q, v, gravity=gravity, method=method), _external_force(robot, q, external)
-    _batch(q=M.shape[:-2], v=h.shape[:-1], tau=tau.shape[:-1], external=extra.shape[:-1])
-    force = tau - h + extra
-    shape = _batch(q=M.shape[:-2], force=force.shape[:-1])
+    tau, h = _wide(tau, robot.nv, "tau"), bias(robot, q, v, gravity=gravity, method=method)
+    shape = _batch(q=M.shape[:-2], v=h.shape[:-1], tau=tau.shape[:-1])
     if not robot.nv:
         return _delivered(np.zeros((*shape, 0)), out)
     _refuse_singular(robot, _q(robot, q), M, shape)
@@ -100,12 +120,14 @@ def forward_dynamics(
     size = np.where(size > 0.0, size, 1.0)
     scaled = M / (size[..., :, None] * size[..., None, :])
     scaled = np.broadcast_to(scaled, (*shape, robot.nv, robot.nv))
-    right = np.broadcast_to(force / size, (*shape, robot.nv))
+    right = np.broadcast_to((tau - h) / size, (*shape, robot.nv))
     return _delivered(np.linalg.solve(scaled, right[..., None])[..., 0] / size, out)
 
 
-def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = DEFAULT_METHOD) -> Array:
+def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
+    if method == COMPILED:
+        return kernel(robot, "kinetic_energy")(q, v)
     v, M = _wide(v, robot.nv, "v"), mass_matrix(robot, q, method=method)
     _batch(q=M.shape[:-2], v=v.shape[:-1])
     return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", v, M, v))
@@ -113,60 +135,64 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = DE
 
 def potential_energy(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, include_base: bool = False) -> Array:
     """-m g . c [J], shape (...), of the links that move; ``include_base`` adds those fixed to the world."""
-    moment = _first_moment(robot, q, include_base)[..., 1:]
-    return np.asarray(-np.einsum("i,...i->...", np.asarray(_gravity(gravity)), moment))
+    energy = kernel(robot, "potential_energy", gravity=gravity)(q)
+    if include_base:
+        base = robot.base_inertia
+        energy = energy - base.mass * float(np.dot(_gravity(gravity), base.com))
+    return energy
 
 
 def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False) -> Array:
     """Centre of mass (..., 3) [m] in the world, of the links that move; ``include_base`` adds those fixed to the world."""
-    moment = _first_moment(robot, q, include_base)
+    moment = kernel(robot, "first_moment")(q)
+    if include_base:
+        base = robot.base_inertia
+        moment = moment + base.mass * np.array([1.0, *base.com])
     mass = moment[..., :1]
     if moment.size and not np.all(mass):
         raise ArgumentError(f"{robot.name or 'the robot'} has no mass that moves: its centre of mass does not exist")
-    return moment[..., 1:] / mass
+    return np.asarray(moment[..., 1:] / mass)
 
 
 def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
     """(..., 6): linear momentum, then angular momentum about the centre of mass, in world axes."""
-
-    def evaluate(model: Model, q: Vector, v: Vector) -> Vector:
-        mass, moment = kinematics.first_moment(model, q)
-        about = moment if isinstance(mass, float) and mass == 0.0 else [x / mass for x in moment]
-        return kinematics.momentum(model, q, v, about)
-
-    return _evaluate(robot, evaluate, [_q(robot, q), _wide(v, robot.nv, "v")], (6,), None)
+    return kernel(robot, "momentum")(q, v)
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
     """(..., 6, nv), linear first, world axes: velocity of ``point`` (3,) (given in the frame of the link ``frame``) and of the link."""
-    where = robot.frame(frame)
-    local = np.zeros(3) if point is None else np.asarray(point, dtype=float)
-    if local.shape != (3,):
-        raise ArgumentError(f"point has shape {local.shape}, expected (3,)")
-    in_body = (where.placement[:3, :3] @ local + where.placement[:3, 3]).tolist()
-    return _evaluate(robot, lambda model, q: kinematics.jacobian(model, q, where.body, in_body), [_q(robot, q)], (6, robot.nv), out)
+    code = kernel(robot, "jacobian", frame=frame, point=(0.0, 0.0, 0.0) if point is None else point)
+    return code(q) if out is None else code(q, out)
 
 
 def frame_placement(robot: Robot, q: ArrayLike, frame: str) -> Array:
     """4x4 placement (..., 4, 4) of the link ``frame`` in the world."""
     where = robot.frame(frame)
 
-    def evaluate(model: Model, q: Vector) -> list[Vector]:
+    def placed(q: Vector) -> list[Vector]:
         if where.body < 0:
             return np.eye(4).tolist()
-        R, p = kinematics.placements(model, q)[where.body]
+        R, p = placements(model_of(robot), q)[where.body]
         return [[*R[0], p[0]], [*R[1], p[1]], [*R[2], p[2]], [0.0, 0.0, 0.0, 1.0]]
 
-    return _evaluate(robot, evaluate, [_q(robot, q)], (4, 4), None) @ where.placement
+    return evaluate(placed, [_q(robot, q)], (4, 4)) @ where.placement
 
 
 # Arguments and batches ------------------------------------------------------------------------------
 
 
-def _formulation(method: str) -> ModuleType:
-    if method not in METHODS:
-        raise UnknownNameError("method", method, list(METHODS))
-    return METHODS[method]
+def _remembered(robot: Robot, name: str, gravity: ArrayLike = GRAVITY) -> Callable[..., Array]:
+    """The kernel of a question, kept where the next call finds it first."""
+    code = kernel(robot, name, gravity=gravity)
+    if gravity is GRAVITY:
+        robot._cache[name] = code
+    return code
+
+
+def _reference(method: str) -> ModuleType:
+    if method not in REFERENCES:
+        raise UnknownNameError("method", method, METHODS)
+    return REFERENCES[method]
 
 
 def _wide(values: ArrayLike, width: int, name: str) -> Array:
@@ -191,25 +217,6 @@ def _gravity(gravity: ArrayLike) -> list[float]:
     return array.tolist()  # type: ignore[no-any-return]
 
 
-def _evaluate(robot: Robot, function: Callable[..., Any], states: list[Array], shape: tuple[int, ...], out: Array | None) -> Array:
-    """``function(model, *states)`` over floats for one state, over arrays with one value for each state for a batch."""
-    model = model_of(robot)
-    batch = _batch(**{name: state.shape[:-1] for name, state in zip(("q", "v"), states, strict=False)})
-    result = np.empty((*batch, *shape))
-    if batch == ():
-        result[...] = np.reshape(function(model, *(state.tolist() for state in states)), shape)
-        return _delivered(result, out)
-    rows = int(np.prod(batch))
-    flat = [np.broadcast_to(state, (*batch, state.shape[-1])).reshape(rows, state.shape[-1]) for state in states]
-    target = result.reshape(rows, int(np.prod(shape)))
-    for start in range(0, rows, CHUNK):
-        chunk = slice(start, start + CHUNK)
-        columns = ([np.ascontiguousarray(column) for column in state[chunk].T] for state in flat)
-        for i, entry in enumerate(_entries(function(model, *columns))):
-            target[chunk, i] = entry
-    return _delivered(result, out)
-
-
 def _batch(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common leading axes of the named arguments."""
     try:
@@ -219,8 +226,14 @@ def _batch(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
 
 
-def _entries(values: list[Any]) -> list[Any]:
-    return [entry for row in values for entry in row] if values and isinstance(values[0], list) else values
+def _broadcast(**arrays: Array) -> list[Array]:
+    batch = _batch(**{name: array.shape[:-1] for name, array in arrays.items()})
+    return [np.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays.values()]
+
+
+def _sum(**forces: Array) -> Array:
+    _batch(**{name: force.shape[:-1] for name, force in forces.items()})
+    return np.asarray(sum(forces.values()))
 
 
 def _delivered(result: Array, out: Array | None) -> Array:
@@ -245,20 +258,6 @@ def _external_force(robot: Robot, q: ArrayLike, external: External | None) -> Ar
         wrench = np.concatenate(np.broadcast_arrays(_wide(force, 3, f"force on {link}"), _wide(torque, 3, f"torque on {link}")), axis=-1)
         total = total + np.einsum("...ij,...i->...j", jacobian(robot, q, link), wrench)
     return total
-
-
-def _first_moment(robot: Robot, q: ArrayLike, include_base: bool) -> Array:
-    """(..., 4): mass, mass times centre of mass."""
-
-    def evaluate(model: Model, q: Vector) -> Vector:
-        mass, moment = kinematics.first_moment(model, q)
-        return [mass, *moment]
-
-    moment = _evaluate(robot, evaluate, [_q(robot, q)], (4,), None)
-    if include_base:
-        base = robot.base_inertia
-        moment += base.mass * np.array([1.0, *base.com])
-    return moment
 
 
 def _refuse_singular(robot: Robot, q: Array, M: Array, shape: tuple[int, ...]) -> None:

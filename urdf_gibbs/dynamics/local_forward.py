@@ -12,7 +12,23 @@ from dataclasses import dataclass
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
 from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
 from urdf_gibbs.dynamics.local_inertia import mass_matrix
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, is_zero, matvec, mul, reciprocal, scale, skew, transposed, vadd, vsub
+from urdf_gibbs.dynamics.scalar import (
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    cross,
+    dot,
+    is_zero,
+    matvec,
+    mul,
+    reciprocal,
+    scale,
+    skew,
+    transposed,
+    vadd,
+    vsub,
+)
 
 
 @dataclass(slots=True)

@@ -44,8 +44,14 @@ class Program:
 
 # IEEE 754 minimax coefficients of sine and cosine on [-pi/4, pi/4], and pi/2 in three parts of 33 bits, so that k * part is
 # exact for |k| < 2^20 without a fused multiply-add.
-SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
-COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
+SINE = (
+    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
+)  # fmt: skip
+COSINE = (
+    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
+)  # fmt: skip
 HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
 ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which stands in the low bits
 
@@ -132,7 +138,8 @@ def sincos_ir(width: int = LANES) -> str:
         c = f.value(f"insertelement {V} {c}, double {f.value(f'call double @cos(double {x})')}, i32 {lane}")
     pair = f.value(f"insertvalue {{{V}, {V}}} undef, {V} {s}, 0")
     f.do(f"ret {{{V}, {V}}} {f.value(f'insertvalue {{{V}, {V}}} {pair}, {V} {c}, 1')}")
-    head = f"declare {V} @llvm.fabs.v{width}f64({V})\ndeclare double @llvm.fabs.f64(double)\ndeclare double @sin(double)\ndeclare double @cos(double)"
+    head = f"declare {V} @llvm.fabs.v{width}f64({V})\ndeclare double @llvm.fabs.f64(double)\n"
+    head += "declare double @sin(double)\ndeclare double @cos(double)"
     body = "\n".join(f.lines)
     return f'{head}\n!0 = !{{!"branch_weights", i32 1000000, i32 1}}\ndefine internal {{{V}, {V}}} @sincos({V} %x) {{\n{body}\n}}\n'
 

@@ -314,11 +314,14 @@ def _summed(terms: list[tuple[Any, float]], constant: float) -> Any:
             value = _mul(value, abs(count))
         flat.append((value, count < 0.0))
     flat.sort(key=lambda item: item[1])  # additions first
-    if flat and flat[0][1]:  # all negative
-        for value, _ in flat:
-            total = value if isinstance(total, float) else _add(total, value)
-        return _add(_negated(total), constant)
+    flip = bool(flat) and flat[0][1]  # all negative: the negation of their sum
     for value, negative in flat:
-        term = _negated(value) if negative else value
-        total = term if isinstance(total, float) else _add(total, term)
-    return _add(total, constant) if isinstance(total, Node) else total + constant
+        term = _negated(value) if negative and not flip else value
+        total = _plus(total, term)
+    return _plus(_negated(total) if flip else total, constant)
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if isinstance(a, Node):
+        return _add(a, b)
+    return _add(b, a) if isinstance(b, Node) else a + b

@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.objects import load_code
+from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
 from urdf_gibbs.engine.questions import QUESTIONS, Options, checked_options, trace
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
 from urdf_gibbs.robot.manifold import quaternion_error
@@ -49,7 +51,9 @@ def get_threads() -> int:
     return _threads
 
 
-def kernel(robot: Robot, name: str, *, gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0)) -> Callable[..., Array]:
+def kernel(
+    robot: Robot, name: str, *, gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0)
+) -> Callable[..., Array]:
     """The compiled callable of a question, the same one each time."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
@@ -105,7 +109,7 @@ class Kernel:
         batch = self._leading(arrays)
         shape = (*batch, *self.shape)
         if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
-            raise ArgumentError(f"out is {_described(out)}, expected an array of shape {shape}")
+            raise ArgumentError(f"out {_described(out)}, expected {shape}")
         if out is not None and not np.can_cast(np.float64, out.dtype, "same_kind"):
             raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
         rows = int(np.prod(batch))
@@ -162,7 +166,7 @@ class Kernel:
         if parts == 1:
             return part(0, rows)
         cuts = [(rows * i // parts) // LANES * LANES for i in range(parts)] + [rows]
-        running = [_executor().submit(part, first, last - first) for first, last in zip(cuts[1:-1], cuts[2:], strict=True)]
+        running = [_executor().submit(part, first, last - first) for first, last in pairwise(cuts[1:])]
         status = part(0, cuts[1])
         for job in running:
             status |= job.result()
@@ -211,4 +215,4 @@ def _plain(out: Array) -> bool:
 
 
 def _described(out: Any) -> str:
-    return f"an array of shape {out.shape}" if isinstance(out, np.ndarray) else f"a {type(out).__name__}"
+    return f"has shape {out.shape}" if isinstance(out, np.ndarray) else f"is a {type(out).__name__}"

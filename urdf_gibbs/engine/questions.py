@@ -157,7 +157,11 @@ QUESTIONS: dict[str, Question] = {
 
 def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the question, so that equal kernels are one."""
-    gravity = options.gravity if name in ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy") else (0.0, 0.0, 0.0)
+    gravity = (
+        options.gravity
+        if name in ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
+        else (0.0, 0.0, 0.0)
+    )
     if name == "jacobian":
         if not options.frame:
             raise ArgumentError("a jacobian kernel needs frame=, the name of a link")

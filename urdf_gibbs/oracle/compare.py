@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs import functions
+from urdf_gibbs.engine.kernel import GRAVITY
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.robot.model import Robot
@@ -106,7 +107,7 @@ def validate(
     mimic: bool = True,
     samples: int = 20,
     seed: int = 0,
-    methods: Sequence[str] = tuple(functions.METHODS),
+    methods: Sequence[str] = functions.METHODS,
     progress: Progress = lambda _: None,
 ) -> Report:
     """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states."""
@@ -115,7 +116,7 @@ def validate(
     points = _points(robot, seed)
     progress("Pinocchio")
     try:
-        oracle = Oracle(source, robot.base, mimic, functions.GRAVITY)
+        oracle = Oracle(source, robot.base, mimic, GRAVITY)
     except OracleRefusal as refusal:
         report.notes.append(f"{refusal}; the formulations are compared with each other")
         answers = [_own_answers(robot, methods[-1], states, i, points) for i in range(samples)]

@@ -7,6 +7,7 @@ it stands at ``placement[i]`` in the frame of body ``parent[i]`` (-1: the world)
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -186,6 +187,19 @@ class Robot:
     def q_from_pinocchio(self, q: ArrayLike) -> Array:
         """Our configuration from Pinocchio's; angles come out in (-pi, pi]."""
         return manifold.q_from_pinocchio(self.joints, self.nq, q)
+
+    # machine code -------------------------------------------------------------------------------
+
+    def kernel(self, name: str, **options: Any) -> Callable[..., Array]:
+        """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
+
+        name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "bias", "inverse_dynamics", "forward_dynamics",
+        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian". options: gravity=(3,), and for the Jacobian
+        frame= (a link) and point=(3,).
+        """
+        from urdf_gibbs.engine.kernel import kernel
+
+        return kernel(self, name, **options)
 
     # identity -----------------------------------------------------------------------------------
 
