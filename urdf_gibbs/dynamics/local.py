@@ -243,6 +243,20 @@ def _placed(body: Body, q: Vector) -> Placed:
     return Placed(body, None, body.offset, turned_moments(joint, body.J)) if body.leaf else Placed(body, joint, body.offset, body.J)
 
 
+def place_symbolic(kind: str, F: Matrix, offset: Vector, b: Vector, position: Scalar, q: Vector) -> tuple[Matrix, Vector]:
+    """(R, p) of a joint with the fixed rotation F as one full rotation; ``position`` of a one-DOF joint, else its entries q."""
+    unit: Matrix = [[1.0 if i == j else 0.0 for j in range(3)] for i in range(3)]
+    if kind == "prismatic":
+        return F, vadd(offset, scale(position, b))
+    if kind == "floating":
+        return matmul(F, quaternion_matrix(*q[3:7])), vadd(offset, matvec(F, list(q[:3])))
+    planar = kind == "planar"
+    angle = q[2] if planar else position
+    joint = Plane(2 if planar else int(kind[-1]), cos(angle), sin(angle))
+    R = transposed([turned(joint, column) for column in unit])
+    return matmul(F, R), vadd(offset, matvec(F, [q[0], q[1], 0.0])) if planar else offset
+
+
 def turned_moments(r: Rotation, J: Moments) -> Moments:
     return Moments(J.m, turned(r, J.h), turned_symmetric(r, J.Sigma))
 
@@ -286,7 +300,7 @@ def _build(robot: Robot) -> LocalModel:
     for i, joint in enumerate(robot.joints):
         parent = robot.parent[i]
         C_p, o_p = (np.eye(3), np.zeros(3)) if parent < 0 else (turn[parent], slide[parent])
-        R0 = C_p.T @ robot.placement[i, :3, :3]
+        R0 = _orthonormal(C_p.T @ robot.placement[i, :3, :3])  # or round-off would grow along a chain
         p0 = C_p.T @ (robot.placement[i, :3, 3] - o_p)
         axis = np.array(joint.axis)
         k, b = 2, np.zeros(3)
@@ -294,6 +308,7 @@ def _build(robot: Robot) -> LocalModel:
         axes: list[Axis] = []
         if joint.type in ("revolute", "continuous"):
             b = _dusted(R0 @ axis)
+            b = b / np.linalg.norm(b)
             k, rotations, sign = _align(b)
             fixed = list(rotations)
             F = _matrix(rotations)
@@ -411,6 +426,11 @@ def _matrix(rotations: list[Plane]) -> Array:
         P[u, w], P[w, u] = -r.s, r.s
         R = R @ P
     return R
+
+
+def _orthonormal(R: Array) -> Array:
+    """The rotation next to R: one step of Newton's iteration for the polar decomposition."""
+    return 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
 
 
 def _dusted(x: Array) -> Array:

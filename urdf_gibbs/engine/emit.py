@@ -154,7 +154,7 @@ def single_ir(program: Program) -> str:
     zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
     if 2 * zeros > len(program.outputs):
         f.do(f"call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {8 * len(program.outputs)}, i1 false)")
-    _straight_line(f, order, names, lambda node: _load(f, program, node), lambda node, name: _store(f, wanted.get(node.index, ()), name))
+    straight_line(f, order, names, lambda node: _load(f, program, node), lambda node, name: _store(f, wanted.get(node.index, ()), name))
     for i, output in enumerate(program.outputs):
         if not isinstance(output, Node) and not (output == 0.0 and 2 * zeros > len(program.outputs)):
             _store(f, [i], literal(float(output)))
@@ -195,7 +195,7 @@ def batch_ir(program: Program) -> str:
         if _key(node) in slots:
             f.do(f"store {V} {name}, ptr {_slot(f, slots[_key(node)])}, align 32")
 
-    values = _straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
+    values = straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
     status = "%status"
     for check in program.checks:
         bits = f.value(f"bitcast {f.bool} {_failed(f, check, values)} to i{LANES}")
@@ -215,7 +215,7 @@ def batch_ir(program: Program) -> str:
 # Pieces -------------------------------------------------------------------------------------------------
 
 
-def _straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any) -> dict[int, str]:
+def straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any, sincos: str = "sincos") -> dict[int, str]:
     """One instruction for each node that has no name yet; ``done`` is told each value as soon as it exists."""
     pairs: dict[int, tuple[str, str]] = {}
 
@@ -233,7 +233,7 @@ def _straight_line(f: Function, order: list[Node], names: dict[int, str], load: 
         elif node.op in ("sin", "cos"):
             angle = node.args[0].index
             if angle not in pairs:
-                both = f.value(f"call {{{f.type}, {f.type}}} @sincos({f.type} {names[angle]})")
+                both = f.value(f"call {{{f.type}, {f.type}}} @{sincos}({f.type} {names[angle]})")
                 pairs[angle] = tuple(f.value(f"extractvalue {{{f.type}, {f.type}}} {both}, {i}") for i in (0, 1))  # type: ignore[assignment]
             name = pairs[angle][0 if node.op == "sin" else 1]
         else:
@@ -247,7 +247,7 @@ def _single_trigonometry(f: Function, program: Program, order: list[Node]) -> di
     """All sines and cosines of one state, four angles at a time. Their arguments (inputs, or multiples of them) come first."""
     names: dict[int, str] = {}
     angles = list(dict.fromkeys(node.args[0] for node in order if node.op in ("sin", "cos")))
-    _straight_line(f, needed(list(angles)), names, lambda node: _load(f, program, node), lambda node, name: None)
+    straight_line(f, needed(list(angles)), names, lambda node: _load(f, program, node), lambda node, name: None)
     V = f"<{LANES} x double>"
     results: dict[int, tuple[str, str]] = {}
     for start in range(0, len(angles), LANES):

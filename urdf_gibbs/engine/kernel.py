@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
+from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, Program, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
+from urdf_gibbs.engine.graph import TooLarge
+from urdf_gibbs.engine.loops import loop_ir, memory_functions
 from urdf_gibbs.engine.objects import load_code
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
 from urdf_gibbs.engine.questions import QUESTIONS, Options, checked_options, trace
@@ -30,6 +32,7 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.81)
+TRACED = 60_000  # operations before folding: beyond it code in loops compiles faster and runs no slower
 PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
 
 _threads = max(1, os.cpu_count() or 1)
@@ -84,10 +87,16 @@ class Kernel:
         question = QUESTIONS[name]
         self.shape = question.shape(robot)
         self.size = int(np.prod(self.shape))
-        self.program = trace(robot, name, options)
         self.letters = question.inputs
-        self.widths = tuple(width for _, width in self.program.inputs)
-        self._single = load_code(single_ir(self.program)).address("single")
+        self.widths = tuple({"q": robot.nq}.get(letter, robot.nv) for letter in self.letters)
+        self.program: Program | None
+        try:
+            self.program = trace(robot, name, options, TRACED)
+            self._code = load_code(single_ir(self.program))
+        except TooLarge:
+            self.program = None
+            self._code = load_code(loop_ir(robot, name, self.letters, options), symbols=memory_functions())
+        self._single = self._code.address("single")
         pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         self._call_single = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers)(self._single)
         self._batch: Any = None
@@ -175,9 +184,9 @@ class Kernel:
     def _batch_function(self) -> Any:
         if self._batch is None:
             with _lock:
-                address = load_code(batch_ir(self.program)).address("batch")
+                code = self._code if self.program is None else load_code(batch_ir(self.program))
                 pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
-                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64)(address)
+                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64)(code.address("batch"))
         return self._batch
 
     def _look_again(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
