@@ -12,7 +12,7 @@ from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.dynamics import crba, explicit, gibbs_appell, rnea
-from urdf_gibbs.dynamics.local import local_model
+from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import Vector, vsub
 from urdf_gibbs.engine.graph import Graph, operations, simplified

@@ -1,12 +1,4 @@
-"""Local frames for the production formulation: chosen so that rotations are plane rotations and inertias have many zeros.
-
-For each joint (docs: validation/formulation.md, step 0):
-- the body's frame is turned so that a revolute axis is a coordinate axis k and the fixed rotation before the joint is the
-  identity where the axis is a coordinate axis of the parent, else one or two plane rotations;
-- its origin slides along the axis so that the offset p from the parent has no component along it; a prismatic body keeps its
-  parent's axes and its origin starts at the parent's, so p = b q;
-- what a joint cannot see moves to the parent: mass on a revolute axis (m, h_k, Sigma_kk), the second moments Sigma of a
-  prismatic body.
+"""Bodies in local frames, as the production formulation sees them: rotations, axes, moments, and where each body is at q.
 
 W_i is the frame at joint i's origin before its motion, in the axes behind the fixed rotation. J = (m, h, Sigma) are mass,
 first and second moments about the body's origin (Sigma: 3x3, so that the inertia is tr(Sigma) 1 - Sigma).
@@ -14,11 +6,7 @@ first and second moments about the body's origin (Sigma: 3x3, so that the inerti
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
 
 from urdf_gibbs.dynamics.scalar import (
     Matrix,
@@ -36,12 +24,6 @@ from urdf_gibbs.dynamics.scalar import (
     transposed,
     vadd,
 )
-from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.spatial import plane_rotation
-
-Array = NDArray[np.float64]
-DUST = 1e-14  # of a direction cosine or, relative to the robot's size, of a length: what rounded angles leave
-
 
 # Rotations ------------------------------------------------------------------------------------------
 
@@ -276,163 +258,3 @@ def _through(rotations: list[Rotation], x: Vector) -> Vector:
     for r in reversed(rotations):
         x = turned(r, x)
     return x
-
-
-# Constants, once ------------------------------------------------------------------------------------
-
-
-def local_model(robot: Robot) -> LocalModel:
-    """The robot's constants in local frames, made once."""
-    model: LocalModel | None = robot._cache.get("local")
-    if model is None:
-        model = robot._cache["local"] = _build(robot)
-    return model
-
-
-def _build(robot: Robot) -> LocalModel:
-    n = len(robot.joints)
-    turn = [np.eye(3)] * n  # C_i: axes of the local frame in those of the URDF's body frame
-    slide = [np.zeros(3)] * n  # origin of the local frame in the URDF's body frame
-    moments = [_moments(robot, i) for i in range(n)]
-    has_child = set(robot.parent)
-    length = float(np.abs(robot.placement[:, :3, 3]).max(initial=0.0))
-    bodies: list[Body] = []
-    for i, joint in enumerate(robot.joints):
-        parent = robot.parent[i]
-        C_p, o_p = (np.eye(3), np.zeros(3)) if parent < 0 else (turn[parent], slide[parent])
-        R0 = _orthonormal(C_p.T @ robot.placement[i, :3, :3])  # or round-off would grow along a chain
-        p0 = C_p.T @ (robot.placement[i, :3, 3] - o_p)
-        axis = np.array(joint.axis)
-        k, b = 2, np.zeros(3)
-        fixed: list[Rotation] = []
-        axes: list[Axis] = []
-        if joint.type in ("revolute", "continuous"):
-            b = _dusted(R0 @ axis)
-            b = b / np.linalg.norm(b)
-            k, rotations, sign = _align(b)
-            fixed = list(rotations)
-            F = _matrix(rotations)
-            turn[i] = R0.T @ F
-            slide[i] = -(p0 @ b) * axis
-            offset = p0 - (p0 @ b) * b
-            axes = [Axis((sign * np.eye(3)[k]).tolist(), [0.0] * 3, joint.iv, joint.ratio)]
-            moments[i] = _in_frame(moments[i], turn[i], slide[i])
-        elif joint.type == "prismatic":
-            turn[i] = R0.T
-            b = _dusted(R0 @ axis)
-            offset = np.zeros(3)
-            if i not in has_child and robot.mass[i] > 0.0:  # a leaf's first moments vanish about its centre of mass
-                centre = p0 + R0 @ robot.com[i]
-                offset = centre - (centre @ b) * b
-            slide[i] = R0.T @ (offset - p0)
-            axes = [Axis([0.0] * 3, b.tolist(), joint.iv, joint.ratio)]
-            moments[i] = _in_frame(moments[i], turn[i], slide[i])
-        else:
-            Q = np.reshape(plane_rotation(joint.axis), (3, 3)) if joint.type == "planar" else np.eye(3)
-            turn[i] = Q
-            F = _dusted(R0 @ Q)
-            fixed = [] if np.array_equal(F, np.eye(3)) else [Full(F.tolist())]
-            offset = p0
-            unit = np.eye(3).tolist()
-            zero = [0.0] * 3
-            if joint.type == "planar":
-                pairs = [(zero, unit[0]), (zero, unit[1]), (unit[2], zero)]
-            else:
-                pairs = [(zero, x) for x in unit] + [(x, zero) for x in unit]
-            axes = [Axis(angular, linear, joint.iv + c, 1.0) for c, (angular, linear) in enumerate(pairs)]
-            moments[i] = _in_frame(moments[i], turn[i], slide[i])
-        # An axis along -e_k turns the other way: the angle changes its sign, not the frame.
-        sign = axes[0].angular[k] if joint.type in ("revolute", "continuous") else 1.0
-        ratio, shift = sign * joint.ratio, sign * joint.offset
-        kind = "revolute" if joint.type == "continuous" else joint.type
-        J = Moments(0.0, [0.0] * 3, [[0.0] * 3 for _ in range(3)])
-        clean = np.where(np.abs(offset) <= DUST * length, 0.0, offset)
-        bodies.append(Body(kind, parent, k, fixed, clean.tolist(), b.tolist(), axes, joint.iq, ratio, shift, J, i not in has_child))
-    _regroup(bodies, moments)
-    bodies = [replace(body, J=_constant(J)) for body, J in zip(bodies, moments, strict=True)]
-    return LocalModel(robot.nq, robot.nv, bodies)
-
-
-def _moments(robot: Robot, i: int) -> Array:
-    """Pseudo-inertia (4x4): [Sigma h; hᵀ m] about the URDF's body frame."""
-    m, c, I = robot.mass[i], robot.com[i], robot.inertia[i]  # noqa: E741
-    J = np.empty((4, 4))
-    J[:3, :3] = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
-    J[:3, 3] = J[3, :3] = m * c
-    J[3, 3] = m
-    return J
-
-
-def _in_frame(J: Array, C: Array, o: Array) -> Array:
-    """The pseudo-inertia seen from a frame with axes C and origin o."""
-    X = np.eye(4)
-    X[:3, :3] = C.T
-    X[:3, 3] = -C.T @ o
-    return X @ J @ X.T
-
-
-def _regroup(bodies: list[Body], moments: list[Array]) -> None:
-    """Leaf to root: hand to the parent what the joint cannot see."""
-    for i in range(len(bodies) - 1, -1, -1):
-        body, J = bodies[i], moments[i]
-        if body.kind == "revolute":
-            unseen = np.zeros((4, 4))
-            block = np.ix_([body.k, 3], [body.k, 3])
-            unseen[block] = J[block]
-            X = np.eye(4)
-            X[:3, :3] = _matrix([r for r in body.fixed if isinstance(r, Plane)])
-            X[:3, 3] = body.offset
-        elif body.kind == "prismatic":
-            unseen = np.zeros((4, 4))
-            unseen[:3, :3] = J[:3, :3]
-            X = np.eye(4)  # parallel axes, and a Sigma without mass does not see the offset
-        else:
-            continue
-        moments[i] = J - unseen
-        if body.parent >= 0:
-            moments[body.parent] = moments[body.parent] + X @ unseen @ X.T
-
-
-def _constant(J: Array) -> Moments:
-    """Plain floats, with the dust of turning taken out."""
-    clean = 0.5 * (J + J.T)
-    for block in (np.s_[:3, :3], np.s_[:3, 3]):  # each in its own unit
-        part = clean[block]
-        part[np.abs(part) <= 1e-15 * np.abs(part).max()] = 0.0
-    return Moments(float(clean[3, 3]), clean[:3, 3].tolist(), clean[:3, :3].tolist())
-
-
-def _align(b: Array) -> tuple[int, list[Plane], float]:
-    """(k, plane rotations F, sign) with F e_k = sign * b: none where b is a coordinate axis, one where it lies in a plane, else two."""
-    zero = [i for i in range(3) if b[i] == 0.0]
-    if len(zero) == 2:
-        k = next(i for i in range(3) if b[i] != 0.0)
-        return k, [], float(np.sign(b[k]))
-    if len(zero) == 1:
-        m = zero[0]  # rotation about m within the plane (u, w) takes e_u to b
-        u, w = (m + 1) % 3, (m + 2) % 3
-        return u, [Plane(m, float(b[u]), float(b[w]))], 1.0
-    # b = Rz(angle) Ry(-elevation) e_x
-    flat = math.hypot(b[0], b[1])
-    return 0, [Plane(2, float(b[0] / flat), float(b[1] / flat)), Plane(1, float(flat), float(-b[2]))], 1.0
-
-
-def _matrix(rotations: list[Plane]) -> Array:
-    R = np.eye(3)
-    for r in rotations:
-        u, w = (r.k + 1) % 3, (r.k + 2) % 3
-        P = np.eye(3)
-        P[u, u] = P[w, w] = r.c
-        P[u, w], P[w, u] = -r.s, r.s
-        R = R @ P
-    return R
-
-
-def _orthonormal(R: Array) -> Array:
-    """The rotation next to R: one step of Newton's iteration for the polar decomposition."""
-    return 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
-
-
-def _dusted(x: Array) -> Array:
-    clean = np.where(np.abs(x) <= DUST, 0.0, x)
-    return np.where(np.abs(np.abs(clean) - 1.0) <= DUST, np.sign(clean), clean)

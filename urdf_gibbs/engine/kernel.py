@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, Program, batch_ir, single_ir
+from urdf_gibbs.dynamics.evaluate import evaluate
+from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge
-from urdf_gibbs.engine.loops import loop_ir, memory_functions
-from urdf_gibbs.engine.objects import load_code
+from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
+from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
-from urdf_gibbs.engine.questions import QUESTIONS, Options, checked_options, trace
+from urdf_gibbs.engine.questions import QUESTIONS, Options, answer, checked_options, inputs_of, trace, width_of
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
+from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
@@ -32,7 +34,7 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.81)
-TRACED = 60_000  # operations before folding: beyond it code in loops compiles faster and runs no slower
+FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
 
 _threads = max(1, os.cpu_count() or 1)
@@ -55,19 +57,25 @@ def get_threads() -> int:
 
 
 def kernel(
-    robot: Robot, name: str, *, gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0)
+    robot: Robot,
+    name: str,
+    *,
+    gravity: ArrayLike = GRAVITY,
+    frame: str = "",
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    parameters: bool = False,
 ) -> Callable[..., Array]:
     """The compiled callable of a question, the same one each time."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
-    options = checked_options(robot, name, Options(_triple(gravity, "gravity"), frame, _triple(point, "point")))
+    options = checked_options(robot, name, Options(_triple(gravity, "gravity"), frame, _triple(point, "point"), parameters))
     key = f"kernel {name} {options}"
     found: Callable[..., Array] | None = robot._cache.get(key)
     if found is None:
         with _lock:
             found = robot._cache.get(key)
             if found is None:
-                found = robot._cache[key] = Kernel(robot, name, options).entry
+                found = robot._cache[key] = _made(robot, name, options).entry
     return found
 
 
@@ -79,35 +87,31 @@ def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
     return x, y, z
 
 
+def _made(robot: Robot, name: str, options: Options) -> Kernel:
+    """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
+    try:
+        program = trace(robot, name, options)
+        return Compiled(robot, name, options, single=load_code(single_ir(program)), batch=lambda: load_code(batch_ir(program)))
+    except TooLarge:
+        if name in LOOPED and not options.parametric and not any(joint.is_mimic for joint in robot.joints):
+            code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
+            return Compiled(robot, name, options, single=code, batch=lambda: code)
+    return Composed(robot, name, options)
+
+
 class Kernel:
-    """Machine code of one question for one robot, and the general way into it."""
+    """A question asked of one robot: the general way in, which converts, broadcasts and explains what does not work."""
 
     def __init__(self, robot: Robot, name: str, options: Options) -> None:
         self.robot, self.name, self.options = robot, name, options
-        question = QUESTIONS[name]
-        self.shape = question.shape(robot)
+        self.letters = inputs_of(name, options)
+        self.widths = tuple(width_of(robot, letter) for letter in self.letters)
+        self.shape = QUESTIONS[name].shape(robot)
         self.size = int(np.prod(self.shape))
-        self.letters = question.inputs
-        self.widths = tuple({"q": robot.nq}.get(letter, robot.nv) for letter in self.letters)
-        self.program: Program | None
-        try:
-            self.program = trace(robot, name, options, TRACED)
-            self._code = load_code(single_ir(self.program))
-        except TooLarge:
-            self.program = None
-            self._code = load_code(loop_ir(robot, name, self.letters, options), symbols=memory_functions())
-        self._single = self._code.address("single")
-        pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
-        self._call_single = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers)(self._single)
-        self._batch: Any = None
-        self.entry = make_entry(name, self._single, self.widths, self.shape, self.general, doc=self._doc())
-
-    def _doc(self) -> str:
-        arguments = ", ".join(f"{letter} (..., {width})" for letter, width in zip(self.letters, self.widths, strict=True))
-        return f"{self.name} of {self.robot.name or 'a robot'}: {arguments} -> (..., {', '.join(map(str, self.shape))})"
+        self.entry: Callable[..., Array] = self.general
 
     def general(self, *arguments: Any, out: Array | None = None) -> Array:
-        """Any arguments that make sense: converts, broadcasts, runs in blocks and threads, and explains what does not work."""
+        """Any arguments that make sense: inputs, and out as the last one or by name."""
         if len(arguments) == len(self.letters) + 1 and out is None:
             *inputs, out = arguments
         else:
@@ -125,7 +129,7 @@ class Kernel:
         flat = [np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(rows, x.shape[-1])) for x in arrays]
         direct = out is not None and _plain(out) and not any(np.may_share_memory(out, x) for x in flat)
         result = out if direct and out is not None else np.empty(shape)
-        error = self._fill(flat, result.reshape(rows, self.size), rows, batch)
+        error = self._fill(flat, result.reshape(rows, self.size), batch) if rows else None
         if out is not None and result is not out:
             out[...] = result
         if error is not None:
@@ -145,30 +149,73 @@ class Kernel:
             listed = ", ".join(f"{letter} {array.shape[:-1]}" for letter, array in zip(self.letters, arrays, strict=True))
             raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
 
-    def _fill(self, flat: list[Array], result: Array, rows: int, batch: tuple[int, ...]) -> Exception | None:
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         """Compute all rows; the exception that some of them deserve, the others being filled."""
-        if rows == 0:
-            return None
-        if rows < LANES:
-            status = 0
-            for row in range(rows):
-                status |= self._call_single(*(x[row].ctypes.data for x in flat), result[row].ctypes.data)
-        else:
-            status = self._run_batch(flat, result, rows)
-        if status & BAD_QUATERNION:
-            joint, error = quaternion_error(self.robot.joints, flat[0])
-            return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
-        if status & SINGULAR:
-            return self._look_again(flat, result, batch)
-        return None
+        raise NotImplementedError
 
-    def _run_batch(self, flat: list[Array], result: Array, rows: int) -> int:
-        function = self._batch_function()
+    def _bad_quaternion(self, q: Array) -> Exception:
+        joint, error = quaternion_error(self.robot.joints, q)
+        return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
+
+    def _solved(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        """Forward dynamics with pivoting, state by state: singular ones are named, those that are only ill-conditioned are solved."""
+        robot = self.robot
+        extra = flat[3:]  # inertial parameters, where they are inputs
+        M = kernel(robot, "mass_matrix", parameters=self.options.parametric)(flat[0], *extra)
+        h = kernel(robot, "bias", gravity=self.options.gravity, parameters=self.options.parametric)(flat[0], flat[1], *extra)
+        singular: list[int] = []
+        velocities: set[int] = set()
+        for row in range(len(M)):
+            idle = idle_velocities(robot, flat[0][row], M[row])
+            if idle:
+                singular.append(row)
+                velocities.update(idle)
+            result[row] = np.nan
+            if not idle and np.isfinite(M[row]).all():
+                size = np.sqrt(np.abs(np.diag(M[row])))
+                size[size == 0.0] = 1.0
+                result[row] = np.linalg.solve(M[row] / np.outer(size, size), (flat[2][row] - h[row]) / size) / size
+        if not singular:
+            return None
+        return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())
+
+
+class Compiled(Kernel):
+    """Machine code behind a fast entry; batches in blocks and threads."""
+
+    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[], Code]) -> None:
+        super().__init__(robot, name, options)
+        self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
+        address = single.address("single")
+        self._single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
+        self._batch_code = batch
+        self._batch: Any = None
+        self.entry = make_entry(name, address, self.widths, self.shape, self.general, doc=self._doc())
+
+    def _doc(self) -> str:
+        arguments = ", ".join(f"{letter} (..., {width})" for letter, width in zip(self.letters, self.widths, strict=True))
+        return f"{self.name} of {self.robot.name or 'a robot'}: {arguments} -> (..., {', '.join(map(str, self.shape))})"
+
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        rows = len(result)
         strides = [8 * width for width in self.widths] + [8 * self.size]
         starts = [x.ctypes.data for x in flat] + [result.ctypes.data]
+        places = list(zip(starts, strides, strict=True))
+        if rows < LANES or (rows < FEW and self._batch is None):
+            status = 0
+            for row in range(rows):
+                status |= self._single(*(start + row * stride for start, stride in places))
+        else:
+            status = self._run_batch(places, rows)
+        if status & BAD_QUATERNION:
+            return self._bad_quaternion(flat[0])
+        return self._solved(flat, result, batch) if status & SINGULAR else None
+
+    def _run_batch(self, places: list[tuple[int, int]], rows: int) -> int:
+        function = self._batch_function()
 
         def part(first: int, count: int) -> int:
-            status: int = function(*(start + first * stride for start, stride in zip(starts, strides, strict=True)), count)
+            status: int = function(*(start + first * stride for start, stride in places), count)
             return status
 
         parts = min(_threads, rows // (PARALLEL_ROWS // 2)) if rows >= PARALLEL_ROWS else 1
@@ -182,33 +229,40 @@ class Kernel:
         return status
 
     def _batch_function(self) -> Any:
-        if self._batch is None:
-            with _lock:
-                code = self._code if self.program is None else load_code(batch_ir(self.program))
-                pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
-                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64)(code.address("batch"))
+        with _lock:
+            if self._batch is None:
+                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers, ctypes.c_int64)(self._batch_code().address("batch"))
         return self._batch
 
-    def _look_again(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
-        """A small pivot: singular states are named, those that are only ill-conditioned are solved with pivoting."""
+
+class Composed(Kernel):
+    """What has no loop of its own for a large robot: put together from kernels that have, or by the reference in Python."""
+
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         robot = self.robot
-        M = kernel(robot, "mass_matrix")(flat[0])
-        h = kernel(robot, "bias", gravity=self.options.gravity)(flat[0], flat[1])
-        singular: list[int] = []
-        velocities: set[int] = set()
-        for row in range(len(M)):
-            idle = idle_velocities(robot, flat[0][row], M[row])
-            if idle:
-                singular.append(row)
-                velocities.update(idle)
-                result[row] = np.nan
-            elif np.isfinite(M[row]).all():
-                size = np.sqrt(np.abs(np.diag(M[row])))
-                size[size == 0.0] = 1.0
-                result[row] = np.linalg.solve(M[row] / np.outer(size, size), (flat[2][row] - h[row]) / size) / size
-        if not singular:
-            return None
-        return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())
+        if quaternion_error(robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
+            return self._bad_quaternion(flat[0])
+        if any(joint.is_mimic for joint in robot.joints) and self.name in LOOPED and not self.options.parametric:
+            if self.name == "forward_dynamics":
+                return self._solved(flat, result, batch)
+            result[...] = self._tied(flat).reshape(result.shape)
+        elif self.name == "forward_dynamics":
+            return self._solved(flat, result, batch)
+        elif self.name == "mass_matrix_packed" and not self.options.parametric:
+            result[...] = kernel(robot, "mass_matrix")(flat[0])[:, *np.tril_indices(robot.nv)]
+        elif self.name == "kinetic_energy" and not self.options.parametric:
+            force = kernel(robot, "inverse_dynamics", gravity=(0.0, 0.0, 0.0))(flat[0], 0.0 * flat[1], flat[1])
+            result[:, 0] = 0.5 * np.einsum("ij,ij->i", flat[1], force)
+        else:
+            result[...] = evaluate(lambda *states: answer(robot, self.name, self.options, *states), flat, (self.size,))
+        return None
+
+    def _tied(self, flat: list[Array]) -> Array:
+        """Mimic joints freed, and tied again by v_free = G v."""
+        free, G, positions = freed(self.robot)
+        states = [positions(flat[0])] + [x @ G.T for x in flat[1:]]
+        full = kernel(free, self.name, gravity=self.options.gravity)(*states)
+        return np.asarray(G.T @ full @ G if self.name == "mass_matrix" else full @ G)
 
 
 def _executor() -> ThreadPoolExecutor:

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.dynamics.local import Axis, Body, Full, LocalModel, Moments, Placed, Plane, local_model, place_symbolic
+from urdf_gibbs.dynamics.local import Axis, Body, Full, LocalModel, Moments, Placed, Plane, place_symbolic
 from urdf_gibbs.dynamics.local_force import Motion, load, outwards
 from urdf_gibbs.dynamics.local_forward import Articulated, Step, carried, eliminate, hand_up, own_form, released
+from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.local_inertia import axis_wrench, lifted, walked
 from urdf_gibbs.dynamics.scalar import add, dot, mul, scale
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, Function, literal, sincos_ir, straight_line

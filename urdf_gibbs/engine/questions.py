@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from urdf_gibbs.dynamics import kinematics, local_force, local_forward, local_inertia
-from urdf_gibbs.dynamics.local import local_model
+from urdf_gibbs.dynamics.local import LocalModel
+from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
-from urdf_gibbs.engine.graph import Graph, arithmetic, simplified
+from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import NOISE, inertia_scale
 
 QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the rotation is visibly no rotation
+# Operations up to which straight-line code pays, by trying: beyond, code in loops compiles ten times faster and, for M, runs faster.
+STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000}
+STRAIGHT_DEFAULT = 20_000
+RAW = 100_000  # before folding
+SMALL = 24  # velocities up to which the factorised mass matrix has a chance against elimination
 SUSPECT = 1e3 * NOISE  # a pivot this small against the sum it comes from is looked at again, in Python
 
 
@@ -26,27 +32,56 @@ class Options:
     gravity: tuple[float, float, float]
     frame: str = ""
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    parametric: bool = False  # inertial parameters are the last input
+
+
+Traced = tuple[list[Any], list[Check]]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """``trace`` answers over any scalar, from a LocalModel where ``local`` is set."""
+
     inputs: tuple[str, ...]
     shape: Callable[[Robot], tuple[int, ...]]
-    trace: Callable[..., tuple[list[Any], list[Check]]]
+    trace: Callable[..., Traced]
+    local: bool = True
 
 
-def trace(robot: Robot, name: str, options: Options, limit: int | None = None) -> Program:
-    """The program of a question; raises TooLarge where it has more than ``limit`` operations."""
+def inputs_of(name: str, options: Options) -> tuple[str, ...]:
+    return (*QUESTIONS[name].inputs, "parameters") if options.parametric else QUESTIONS[name].inputs
+
+
+def width_of(robot: Robot, letter: str) -> int:
+    return {"q": robot.nq, "parameters": 10 * len(robot.joints)}.get(letter, robot.nv)
+
+
+def answer(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> list[Any]:
+    """The question over any scalar, flat."""
+    return _answered(robot, name, options, *inputs)[0]
+
+
+def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
     question = QUESTIONS[name]
-    graph = Graph(limit)
-    width = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "tau": robot.nv}
-    inputs = [[graph.input(letter, i) for i in range(width[letter])] for letter in question.inputs]
-    outputs, checks = question.trace(robot, options, *inputs)
+    if not question.local:
+        return question.trace(robot, options, *inputs)
+    model = parametric_model(robot, inputs[-1]) if options.parametric else local_model(robot)
+    return question.trace(robot, model, options, *(inputs[:-1] if options.parametric else inputs))
+
+
+def trace(robot: Robot, name: str, options: Options) -> Program:
+    """The program of a question; raises TooLarge where straight-line code would not pay."""
+    graph = Graph(RAW)
+    letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
+    inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
+    outputs, checks = _answered(robot, name, options, *inputs)
     checks = [*_quaternion_checks(robot, inputs[0]), *checks]
     values = simplified([*outputs, *(check.value for check in checks)], Graph())
     count = len(outputs)
+    if arithmetic(values[:count]) > STRAIGHT.get(name, STRAIGHT_DEFAULT):
+        raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
-    return Program(tuple((letter, width[letter]) for letter in question.inputs), values[:count], checks)
+    return Program(tuple(letters), values[:count], checks)
 
 
 def _quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
@@ -58,46 +93,46 @@ def _quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
     return checks
 
 
-Traced = tuple[list[Any], list[Check]]
-
-
-def _mass_matrix(robot: Robot, options: Options, q: list[Any]) -> Traced:
-    M = local_inertia.mass_matrix(local_model(robot), q)
+def _mass_matrix(robot: Robot, model: LocalModel, options: Options, q: list[Any]) -> Traced:
+    M = local_inertia.mass_matrix(model, q)
     return [entry for row in M for entry in row], []
 
 
-def _mass_matrix_packed(robot: Robot, options: Options, q: list[Any]) -> Traced:
-    M = local_inertia.mass_matrix(local_model(robot), q)
+def _mass_matrix_packed(robot: Robot, model: LocalModel, options: Options, q: list[Any]) -> Traced:
+    M = local_inertia.mass_matrix(model, q)
     return [M[i][j] for i in range(robot.nv) for j in range(i + 1)], []
 
 
-def _bias(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
-    return local_force.bias(local_model(robot), q, v, list(options.gravity)), []
+def _bias(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any]) -> Traced:
+    return local_force.bias(model, q, v, list(options.gravity)), []
 
 
-def _gravity_force(robot: Robot, options: Options, q: list[Any]) -> Traced:
-    return local_force.bias(local_model(robot), q, [0.0] * robot.nv, list(options.gravity)), []
+def _gravity_force(robot: Robot, model: LocalModel, options: Options, q: list[Any]) -> Traced:
+    return local_force.bias(model, q, [0.0] * robot.nv, list(options.gravity)), []
 
 
-def _inverse_dynamics(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
-    return local_force.inverse_dynamics(local_model(robot), q, v, a, list(options.gravity)), []
+def _inverse_dynamics(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
+    return local_force.inverse_dynamics(model, q, v, a, list(options.gravity)), []
 
 
-def _forward_dynamics(robot: Robot, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
+def _forward_dynamics(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
     """The cheaper of elimination and factorisation, by operation count; mimic joints couple branches and need the second."""
-    model, gravity = local_model(robot), list(options.gravity)
-    ways = [local_forward.forward_dynamics_factorised(model, q, v, tau, gravity)]
-    if not any(joint.is_mimic for joint in robot.joints):
-        ways.append(local_forward.forward_dynamics(model, q, v, tau, gravity))
-    acceleration, pivots = min(ways, key=lambda way: arithmetic(way[0]))
+    gravity = list(options.gravity)
+    tied = any(joint.is_mimic for joint in robot.joints)
+    way = local_forward.forward_dynamics_factorised if tied else local_forward.forward_dynamics
+    acceleration, pivots = way(model, q, v, tau, gravity)
+    if not tied and robot.nv <= SMALL and isinstance(q[0], Node):
+        other = local_forward.forward_dynamics_factorised(model, q, v, tau, gravity)
+        if arithmetic(other[0]) < arithmetic(acceleration):
+            acceleration, pivots = other
     scale = inertia_scale(robot, robot.neutral())
     checks = [Check(pivot, SUSPECT * float(size), True, SINGULAR) for pivot, size in zip(pivots, scale, strict=True)]
     return acceleration, checks
 
 
-def _kinetic_energy(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
+def _kinetic_energy(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any]) -> Traced:
     """T = v . (M v) / 2, where M v is the force of an acceleration v at rest without gravity."""
-    force = local_force.inverse_dynamics(local_model(robot), q, [0.0] * robot.nv, v, [0.0] * 3)
+    force = local_force.inverse_dynamics(model, q, [0.0] * robot.nv, v, [0.0] * 3)
     total: Any = 0.0
     for x, y in zip(v, force, strict=True):
         total = total + x * y
@@ -148,23 +183,23 @@ QUESTIONS: dict[str, Question] = {
     "inverse_dynamics": Question(("q", "v", "a"), _vector, _inverse_dynamics),
     "forward_dynamics": Question(("q", "v", "tau"), _vector, _forward_dynamics),
     "kinetic_energy": Question(("q", "v"), lambda robot: (), _kinetic_energy),
-    "potential_energy": Question(("q",), lambda robot: (), _potential_energy),
-    "first_moment": Question(("q",), lambda robot: (4,), _first_moment),
-    "momentum": Question(("q", "v"), lambda robot: (6,), _momentum),
-    "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian),
+    "potential_energy": Question(("q",), lambda robot: (), _potential_energy, local=False),
+    "first_moment": Question(("q",), lambda robot: (4,), _first_moment, local=False),
+    "momentum": Question(("q", "v"), lambda robot: (6,), _momentum, local=False),
+    "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
 }
 
 
 def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the question, so that equal kernels are one."""
-    gravity = (
-        options.gravity
-        if name in ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
-        else (0.0, 0.0, 0.0)
-    )
+    falls = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
+    gravity = options.gravity if name in falls else (0.0, 0.0, 0.0)
+    if options.parametric and not QUESTIONS[name].local:
+        known = ", ".join(other for other, question in QUESTIONS.items() if question.local)
+        raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
     if name == "jacobian":
         if not options.frame:
             raise ArgumentError("a jacobian kernel needs frame=, the name of a link")
         robot.frame(options.frame)
         return Options(gravity, options.frame, options.point)
-    return Options(gravity)
+    return Options(gravity, parametric=options.parametric)

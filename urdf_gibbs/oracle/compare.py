@@ -28,7 +28,7 @@ TOLERANCE = 1e-9
 FLOOR = 1e-12
 ROUND_OFF = 1e-14  # a few dozen additions of numbers of the size of the scale
 RESIDUAL = 1e-12
-JACOBIANS = 12  # links whose Jacobians are compared, the leaves first
+JACOBIANS = 6  # links whose Jacobians are compared, the leaves first
 EPS = float(np.finfo(float).eps)
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.errors import UnknownNameError
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.findings import Finding
-from urdf_gibbs.robot.spatial import Inertia, Pose, plane_rotation
+from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
 from urdf_gibbs.robot.tree import Tree
 from urdf_gibbs.robot.urdf import Link, Urdf
 
@@ -194,12 +194,56 @@ class Robot:
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
         name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "bias", "inverse_dynamics", "forward_dynamics",
-        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian". options: gravity=(3,), and for the Jacobian
-        frame= (a link) and point=(3,).
+        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian". options: gravity=(3,); for the Jacobian
+        frame= (a link) and point=(3,); parameters=True makes inertial parameters, shaped as ``robot.parameters.ravel()``, the
+        last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
 
         return kernel(self, name, **options)
+
+    # inertial parameters ------------------------------------------------------------------------
+
+    @cached_property
+    def parameters(self) -> Array:
+        """(nb, 10) for the moving bodies: m, m c (3), inertia about the body's origin (xx, xy, yy, xz, yz, zz), as Pinocchio has them."""
+        m, c = self.mass[:, None, None], self.com[:, :, None]
+        about_origin = self.inertia + m * ((c * c).sum(axis=1, keepdims=True) * np.eye(3) - c * c.transpose(0, 2, 1))
+        entries = about_origin[:, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        return _frozen(np.concatenate([self.mass[:, None], self.mass[:, None] * self.com, entries], axis=1))
+
+    def with_inertia(self, link: str, mass: float | None = None, com: ArrayLike | None = None, inertia: ArrayLike | None = None) -> Robot:
+        """A new robot in which a link has another mass [kg], centre of mass (3,) [m] or inertia about it (3, 3) [kg m^2] (link axes)."""
+        if link not in self._frames:
+            raise UnknownNameError("link", link, self.link_names)
+        changed = []
+        for one in self.links:
+            old = one.inertial or NO_INERTIA
+            if one.name == link:
+                new_mass = old.mass if mass is None else float(mass)
+                new_com = np.array(old.com if com is None else com, dtype=float)
+                new_inertia = np.array(old.inertia if inertia is None else inertia, dtype=float)
+                if new_com.shape != (3,) or new_inertia.size != 9 or not new_mass >= 0.0:
+                    raise ArgumentError(f"mass {new_mass}, com {new_com.shape}, inertia {new_inertia.shape}; expected >= 0, (3,), (3, 3)")
+                if not (np.isfinite(new_mass) and np.isfinite(new_com).all() and np.isfinite(new_inertia).all()):
+                    raise ArgumentError("mass, com and inertia must be finite")
+                one = replace(one, inertial=Inertia(new_mass, tuple(new_com.tolist()), tuple(new_inertia.ravel().tolist())))
+            changed.append(one)
+        inertials = {one.name: one.inertial for one in changed}
+        body = self._frames[link][0]
+        merged = NO_INERTIA
+        for name, (owner, pose) in self._frames.items():
+            own = inertials[name]
+            if owner == body and own is not None:
+                merged = joined(merged, moved(pose, own))
+        if body < 0:
+            return replace(self, links=tuple(changed), base_inertia=merged, _cache={})
+        mass_, com_, inertia_ = self.mass.copy(), self.com.copy(), self.inertia.copy()
+        mass_[body], com_[body] = merged.mass, merged.com
+        tensor = np.reshape(merged.inertia, (3, 3))
+        inertia_[body] = 0.5 * tensor + 0.5 * tensor.T
+        arrays = {"mass": _frozen(mass_), "com": _frozen(com_), "inertia": _frozen(inertia_)}
+        return replace(self, links=tuple(changed), _cache={}, **arrays)  # type: ignore[arg-type]
 
     # identity -----------------------------------------------------------------------------------
 

@@ -1,0 +1,92 @@
+"""Operation counts: ours below CRBA, RNEA and the papers' on real robots, and the peers compute the right numbers."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from random_trees import random_tree
+from test_validate import FOLDER, runner
+
+import urdf_gibbs as ug
+from urdf_gibbs.cli import app
+from urdf_gibbs.dynamics import crba, rnea
+from urdf_gibbs.dynamics.local_frames import local_model
+from urdf_gibbs.oracle.pinocchio import Oracle
+
+GRAVITY = (0.0, 0.0, -9.81)
+ROBOTS = {  # file, base, most operations for M, bias and forward dynamics
+    "panda": ("panda_description/urdf/panda.urdf", "fixed", (500, 650, 1400)),
+    "go2": ("go2_description/urdf/go2.urdf", "floating", (580, 1300, 2750)),
+    "talos": ("talos_data/robots/talos_reduced.urdf", "floating", (3150, 3600, 8500)),
+}
+
+
+def relative(found: Any, expected: Any) -> float:
+    return float(np.abs(np.asarray(found) - expected).max(initial=0.0) / np.abs(expected).max(initial=1e-300))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_ours_needs_the_fewest_operations(name: str, tmp_path: Path) -> None:
+    file, base, most = ROBOTS[name]
+    report = tmp_path / "operations.json"
+    result = runner.invoke(app, ["operations", str(FOLDER / file), "--base", base, "--json", str(report)])
+    assert result.exit_code == 0, result.output
+    (counted,) = json.loads(report.read_text())
+    rows = counted["operations"]
+    for row in rows:
+        assert row["total"] == row["multiplications"] + row["additions"] + row["divisions"]
+    peers = {
+        "mass_matrix": {"CRBA", "S18", "WJ"},
+        "bias": {"RNEA", "S18", "WJ"},
+        "forward_dynamics": {"CRBA+RNEA+LTDL", "S18+LTDL", "WJ+LTDL"},
+    }
+    for (quantity, others), limit in zip(peers.items(), most, strict=True):
+        totals = {row["formulation"]: row["total"] for row in rows if row["quantity"] == quantity}
+        ours = totals.pop("ours")
+        assert ours <= limit, quantity
+        assert totals.keys() == others
+        assert ours < min(totals.values()), quantity
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_crba_and_rnea_agree_with_pinocchio(name: str) -> None:
+    file, base, _ = ROBOTS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = ug.load(FOLDER / file, base, mimic=False)
+    oracle, model = Oracle(FOLDER / file, base, mimic=False, gravity=GRAVITY), local_model(robot)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        q, (v, a, tau) = robot.random(rng), rng.normal(size=(3, robot.nv))
+        expected = oracle.answers(q, v, a, tau, {})
+        q, v, a, tau = q.tolist(), v.tolist(), a.tolist(), tau.tolist()
+        assert relative(crba.mass_matrix(model, q), expected.mass_matrix) < 1e-10
+        assert relative(rnea.bias(model, q, v, list(GRAVITY)), expected.bias) < 1e-10
+        assert relative(rnea.inverse_dynamics(model, q, v, a, list(GRAVITY)), expected.inverse) < 1e-10
+        assert relative(crba.forward_dynamics(model, q, v, tau, list(GRAVITY)), expected.acceleration) < 1e-10
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating", "planar"])
+def test_the_peers_agree_with_the_explicit_formulation_on_all_joint_types(base: str) -> None:
+    """Rounding alone. Forward dynamics is checked by its residual, whatever M's condition."""
+    for seed in range(8):
+        robot = ug.load(random_tree(seed, 12, mimic=0.3), base)
+        model, rng = local_model(robot), np.random.default_rng(seed)
+        q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
+        M, h = ug.mass_matrix(robot, q, method="explicit"), ug.bias(robot, q, v, method="explicit")
+        assert relative(crba.mass_matrix(model, q.tolist()), M) < 1e-12
+        assert relative(rnea.bias(model, q.tolist(), v.tolist(), list(GRAVITY)), h) < 1e-12
+        a = crba.forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist(), list(GRAVITY))
+        assert np.abs(M @ a + h - tau).max() < 1e-10 * (np.abs(M).max() * np.abs(a).max() + np.abs(h).max())
+
+
+def test_a_file_that_cannot_be_loaded_gives_exit_code_2_and_the_others_are_counted() -> None:
+    result = runner.invoke(app, ["operations", "no_such_file.urdf", "pendulum"])
+    assert result.exit_code == 2
+    assert "no_such_file.urdf:0: error" in result.output
+    assert "operations for pendulum (fixed), nq 1, nv 1" in result.output
