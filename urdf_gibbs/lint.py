@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from urdf_gibbs.functions import mass_matrix
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_source
@@ -15,6 +18,7 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf
 
+UNCOMPILED_DOF = 60  # three matrices in plain Python are sooner there than one compilation
 EXAMINED_DOF = 1000  # the singular values of a larger mass matrix take seconds
 
 
@@ -57,10 +61,14 @@ def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
             f"at most {EXAMINED_DOF} for the search for motions without inertia",
         )
         return
-    generic = [set(idle_velocities(robot, q, mass_matrix(robot, q))) for q in robot.random(0, 2)]
-    always = generic[0] & generic[1]
-    zero = robot.neutral()
-    at_zero = set(idle_velocities(robot, zero, mass_matrix(robot, zero))) - always
+    method = "gibbs_appell" if robot.nv <= UNCOMPILED_DOF else "compiled"
+
+    def idle_at(q: NDArray[np.float64]) -> set[int]:
+        return set(idle_velocities(robot, q, mass_matrix(robot, q, method=method)))
+
+    one, other = robot.random(0, 2)
+    always = idle_at(one) & idle_at(other)
+    at_zero = idle_at(robot.neutral()) - always
     expected = "mass beyond the joint and off its axis; forward dynamics does not exist there"
     for idle, where in ((always, "at every q"), (at_zero, "at q = 0")):
         for joint in joints_of(robot, sorted(idle)):

@@ -15,7 +15,7 @@ from urdf_gibbs.dynamics import crba, explicit, gibbs_appell, rnea
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import Vector, vsub
-from urdf_gibbs.engine.graph import Graph, operations, simplified
+from urdf_gibbs.engine.graph import Graph, TooLarge, operations, simplified
 from urdf_gibbs.engine.kernel import GRAVITY
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.errors import UrdfError
@@ -39,7 +39,7 @@ def count_operations(
 ) -> None:
     """Count multiplications, additions and divisions of ours, CRBA, RNEA and the papers' formulations.
 
-    Exit code 0, or 2 where a file cannot be loaded.
+    Exit code 0, or 2 where a file cannot be loaded or a robot is too large to count.
     """
     bases = [checked_base(name) for name in base or ["fixed"]]
     results: list[dict[str, Any]] = []
@@ -55,10 +55,15 @@ def count_operations(
                 code = 2
                 continue
             counts = []
-            for quantity, formulation, outputs in formulations(robot):
-                progress.update(task, description=f"{file} ({one_base}): {quantity}, {formulation}")
-                counts.append({"quantity": quantity, "formulation": formulation, **_counted(outputs())})
-                progress.advance(task)
+            try:
+                for quantity, formulation, outputs in formulations(robot):
+                    progress.update(task, description=f"{file} ({one_base}): {quantity}, {formulation}")
+                    counts.append({"quantity": quantity, "formulation": formulation, **_counted(outputs())})
+                    progress.advance(task)
+            except TooLarge:
+                err.print(f"{file} ({one_base}): nv {robot.nv}, too large for code without loops, which is what is counted", markup=False)
+                code = 2
+                continue
             results.append({"file": file, "base": one_base, "nq": robot.nq, "nv": robot.nv, "operations": counts})
             if json != "-":
                 out.print(_table(results[-1]))

@@ -27,7 +27,16 @@ class Graph:
         self._known: dict[tuple[Any, ...], Node] = {}
 
     def node(self, op: str, *args: Any) -> Node:
-        key = (op, *(arg.index if isinstance(arg, Node) else ("c", arg) for arg in args))
+        # An index and a constant may be equal numbers: constants stand behind a mark.
+        key: list[Any] = [op]
+        for arg in args:
+            if type(arg) is Node:
+                key.append(arg.index)
+            else:
+                key += ("c", arg)
+        return self._made(tuple(key), op, args)
+
+    def _made(self, key: tuple[Any, ...], op: str, args: tuple[Any, ...]) -> Node:
         found = self._known.get(key)
         if found is None:
             if self.limit is not None and len(self.nodes) >= self.limit:
@@ -181,7 +190,9 @@ def needed(outputs: list[Any]) -> list[Node]:
             elif node.index not in seen:
                 seen.add(node.index)
                 stack.append((node, True))
-                stack.extend((arg, False) for arg in reversed(node.args) if isinstance(arg, Node) and arg.index not in seen)
+                for arg in reversed(node.args):
+                    if type(arg) is Node and arg.index not in seen:
+                        stack.append((arg, False))
     return order
 
 

@@ -7,6 +7,7 @@ goes straight to machine code (entry.py); everything else comes here: lists, oth
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import threading
 from collections.abc import Callable
@@ -89,13 +90,21 @@ def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
 
 def _made(robot: Robot, name: str, options: Options) -> Kernel:
     """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
+    collecting = gc.isenabled()
+    gc.disable()  # a graph is some ten thousand objects that all stay: looking for garbage among them takes a third of the time
     try:
         program = trace(robot, name, options)
-        return Compiled(robot, name, options, single=load_code(single_ir(program)), batch=lambda: load_code(batch_ir(program)))
+        single = single_ir(program)
     except TooLarge:
-        if name in LOOPED and not options.parametric and not any(joint.is_mimic for joint in robot.joints):
-            code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
-            return Compiled(robot, name, options, single=code, batch=lambda: code)
+        single = ""
+    finally:
+        if collecting:
+            gc.enable()
+    if single:
+        return Compiled(robot, name, options, single=load_code(single), batch=lambda: load_code(batch_ir(program)))
+    if name in LOOPED and not options.parametric and not any(joint.is_mimic for joint in robot.joints):
+        code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
+        return Compiled(robot, name, options, single=code, batch=lambda: code)
     return Composed(robot, name, options)
 
 
