@@ -21,7 +21,7 @@ from urdf_gibbs.dynamics.evaluate import evaluate
 from urdf_gibbs.dynamics.kinematics import placements
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import Vector
-from urdf_gibbs.engine.kernel import GRAVITY, QUATERNION_TOLERANCE, kernel
+from urdf_gibbs.engine.kernel import GRAVITY, QUATERNION_TOLERANCE, adaptive, kernel
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -52,7 +52,7 @@ def bias(
         code = robot._cache.get("bias") if gravity is GRAVITY else None
         code = code or _remembered(robot, "bias", gravity)
         return code(q, v) if out is None else code(q, v, out)
-    formulation, g = _reference(method), _gravity(gravity)
+    formulation, g = _reference(method), _three(gravity, "gravity")
     states = _broadcast(q=_q(robot, q), v=_wide(v, robot.nv, "v"))
     return _delivered(evaluate(lambda q, v: formulation.bias(model_of(robot), q, v, g), states, (robot.nv,)), out)
 
@@ -60,8 +60,7 @@ def bias(
 def gravity_force(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None) -> Array:
     """The part of h that gravity makes (..., nv): the torque that holds the robot at rest."""
     if method == COMPILED:
-        code = kernel(robot, "gravity_force", gravity=gravity)
-        return code(q) if out is None else code(q, out)
+        return adaptive(robot, "gravity_force", gravity=_three(gravity, "gravity"))(q, out=out)
     return bias(robot, q, np.zeros(robot.nv), gravity=gravity, method=method, out=out)
 
 
@@ -127,7 +126,7 @@ def forward_dynamics(
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
     if method == COMPILED:
-        return kernel(robot, "kinetic_energy")(q, v)
+        return adaptive(robot, "kinetic_energy")(q, v)
     v, M = _wide(v, robot.nv, "v"), mass_matrix(robot, q, method=method)
     _batch(q=M.shape[:-2], v=v.shape[:-1])
     return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", v, M, v))
@@ -135,16 +134,16 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = CO
 
 def potential_energy(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, include_base: bool = False) -> Array:
     """-m g . c [J], shape (...), of the links that move; ``include_base`` adds those fixed to the world."""
-    energy = kernel(robot, "potential_energy", gravity=gravity)(q)
+    energy = adaptive(robot, "potential_energy", gravity=_three(gravity, "gravity"))(q)
     if include_base:
         base = robot.base_inertia
-        energy = energy - base.mass * float(np.dot(_gravity(gravity), base.com))
+        energy = energy - base.mass * float(np.dot(_three(gravity, "gravity"), base.com))
     return energy
 
 
 def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False) -> Array:
     """Centre of mass (..., 3) [m] in the world, of the links that move; ``include_base`` adds those fixed to the world."""
-    moment = kernel(robot, "first_moment")(q)
+    moment = adaptive(robot, "first_moment")(q)
     if include_base:
         base = robot.base_inertia
         moment = moment + base.mass * np.array([1.0, *base.com])
@@ -156,13 +155,13 @@ def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False) ->
 
 def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
     """(..., 6): linear momentum, then angular momentum about the centre of mass, in world axes."""
-    return kernel(robot, "momentum")(q, v)
+    return adaptive(robot, "momentum")(q, v)
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
     """(..., 6, nv), linear first, world axes: velocity of ``point`` (3,) (given in the frame of the link ``frame``) and of the link."""
-    code = kernel(robot, "jacobian", frame=frame, point=(0.0, 0.0, 0.0) if point is None else point)
-    return code(q) if out is None else code(q, out)
+    at = [0.0, 0.0, 0.0] if point is None else _three(point, "point")
+    return adaptive(robot, "jacobian", frame=frame, point=at)(q, out=out)
 
 
 def frame_placement(robot: Robot, q: ArrayLike, frame: str) -> Array:
@@ -210,10 +209,10 @@ def _q(robot: Robot, q: ArrayLike) -> Array:
     return array
 
 
-def _gravity(gravity: ArrayLike) -> list[float]:
-    array = np.asarray(gravity, dtype=float)
+def _three(values: ArrayLike, name: str) -> list[float]:
+    array = np.asarray(values, dtype=float)
     if array.shape != (3,):
-        raise ArgumentError(f"gravity has shape {array.shape}, expected (3,)")
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
     return array.tolist()  # type: ignore[no-any-return]
 
 

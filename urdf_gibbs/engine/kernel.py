@@ -35,6 +35,7 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.81)
+PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
 
@@ -69,7 +70,7 @@ def kernel(
     """The compiled callable of a question, the same one each time."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
-    options = checked_options(robot, name, Options(_triple(gravity, "gravity"), frame, _triple(point, "point"), parameters))
+    options = checked_options(robot, name, _options(gravity, frame, point, parameters))
     key = f"kernel {name} {options}"
     found: Callable[..., Array] | None = robot._cache.get(key)
     if found is None:
@@ -78,6 +79,37 @@ def kernel(
             if found is None:
                 found = robot._cache[key] = _made(robot, name, options).entry
     return found
+
+
+def adaptive(robot: Robot, name: str, **options: Any) -> Callable[..., Array]:
+    """In plain Python for the first calls, compiled when there are more: nobody waits for the compiler to see one Jacobian."""
+    key = f"adaptive {name} {options}"
+    found: Adaptive | None = robot._cache.get(key)
+    if found is None:
+        found = robot._cache[key] = Adaptive(robot, name, options)
+    return found
+
+
+class Adaptive:
+    """A question that is compiled once it has been asked for PATIENCE states."""
+
+    def __init__(self, robot: Robot, name: str, options: dict[str, Any]) -> None:
+        self._plain = Plain(robot, name, checked_options(robot, name, _options(**options)))
+        self._compile: Callable[[], Callable[..., Array]] = lambda: kernel(robot, name, **options)
+        self._compiled: Callable[..., Array] | None = None
+        self._asked = 0
+
+    def __call__(self, *arguments: Any, out: Array | None = None) -> Array:
+        if self._compiled is None:
+            self._asked += max(1, np.size(arguments[0]) // max(1, self._plain.widths[0]))
+            if self._asked <= PATIENCE:
+                return self._plain.general(*arguments, out=out)
+            self._compiled = self._compile()
+        return self._compiled(*arguments) if out is None else self._compiled(*arguments, out)
+
+
+def _options(gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0), parameters: bool = False) -> Options:
+    return Options(_triple(gravity, "gravity"), frame, _triple(point, "point"), parameters)
 
 
 def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
@@ -244,8 +276,18 @@ class Compiled(Kernel):
         return self._batch
 
 
-class Composed(Kernel):
-    """What has no loop of its own for a large robot: put together from kernels that have, or by the reference in Python."""
+class Plain(Kernel):
+    """The same question in plain Python: milliseconds for an answer, and nothing to wait for before the first one."""
+
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
+            return self._bad_quaternion(flat[0])
+        result[...] = evaluate(lambda *states: answer(self.robot, self.name, self.options, *states), flat, (self.size,))
+        return None
+
+
+class Composed(Plain):
+    """What has no loop of its own for a large robot: put together from kernels that have, or in plain Python."""
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         robot = self.robot
@@ -263,7 +305,7 @@ class Composed(Kernel):
             force = kernel(robot, "inverse_dynamics", gravity=(0.0, 0.0, 0.0))(flat[0], 0.0 * flat[1], flat[1])
             result[:, 0] = 0.5 * np.einsum("ij,ij->i", flat[1], force)
         else:
-            result[...] = evaluate(lambda *states: answer(robot, self.name, self.options, *states), flat, (self.size,))
+            return super()._fill(flat, result, batch)
         return None
 
     def _tied(self, flat: list[Array]) -> Array:
