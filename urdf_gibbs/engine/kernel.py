@@ -122,6 +122,8 @@ def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
 
 def _made(robot: Robot, name: str, options: Options) -> Kernel:
     """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
+    if not robot.nv:
+        return Plain(robot, name, options)  # nothing moves
     collecting = gc.isenabled()
     gc.disable()  # a graph is some ten thousand objects that all stay: looking for garbage among them takes a third of the time
     try:

@@ -121,7 +121,7 @@ def _forward_dynamics(robot: Robot, model: LocalModel, options: Options, q: list
     tied = any(joint.is_mimic for joint in robot.joints)
     way = local_forward.forward_dynamics_factorised if tied else local_forward.forward_dynamics
     acceleration, pivots = way(model, q, v, tau, gravity)
-    if not tied and robot.nv <= SMALL and isinstance(q[0], Node):
+    if not tied and 0 < robot.nv <= SMALL and isinstance(q[0], Node):
         other = local_forward.forward_dynamics_factorised(model, q, v, tau, gravity)
         if arithmetic(other[0]) < arithmetic(acceleration):
             acceleration, pivots = other
