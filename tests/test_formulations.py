@@ -12,6 +12,7 @@ from random_trees import random_tree
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit, gibbs_appell, scalar
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.engine.kernel import METHODS
 from urdf_gibbs.oracle.compare import validate
 
 GRAVITY = [0.0, 0.0, -9.81]
@@ -109,7 +110,7 @@ def test_sympy_symbols_give_the_pendulum_its_textbook_equation(formulation: Any)
     assert abs(float(sympy.lambdify(angle, h - 9.81 * sympy.sin(angle))(0.7))) < 1e-14  # m g l sin
 
 
-@pytest.mark.parametrize("method", list(ug.functions.METHODS))
+@pytest.mark.parametrize("method", list(METHODS))
 def test_mass_matrix_is_symmetric_to_the_bit_and_zero_across_branches(method: str) -> None:
     robot = ug.load(ug.model_path("branched12"))
     M = ug.mass_matrix(robot, robot.random(1), method=method)

@@ -6,7 +6,6 @@ oracle without the cost of a compiler; a part of the trees goes through the mach
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_trees import random_tree
@@ -23,10 +22,8 @@ from random_trees import random_tree
 import urdf_gibbs as ug
 from urdf_gibbs import Robot
 from urdf_gibbs.dynamics.scalar import cos, sin
-from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
-from urdf_gibbs.engine.graph import Graph, Node, arithmetic, needed, simplified
+from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
 from urdf_gibbs.engine.kernel import GRAVITY
-from urdf_gibbs.engine.objects import load_code
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
 
@@ -137,7 +134,9 @@ def aligned_tree(seed: int, joints: int) -> str:
             body += '<limit lower="-2" upper="2" effort="10" velocity="10"/>'
         if kind in ("revolute", "continuous", "prismatic"):
             if one_dof and rng.random() < 0.2:
-                body += f'<mimic joint="{rng.choice(one_dof)}" multiplier="{rng.choice([1.0, -1.0, 2.0])}" offset="{rng.choice([0.0, 0.5])}"/>'
+                body += (
+                    f'<mimic joint="{rng.choice(one_dof)}" multiplier="{rng.choice([1.0, -1.0, 2.0])}" offset="{rng.choice([0.0, 0.5])}"/>'
+                )
             one_dof.append(f"j{i}")
         lines += [f'<link name="l{i}">{inertial()}</link>', f'<joint name="j{i}" type="{kind}">{body}</joint>']
     return "\n".join([*lines, "</robot>"])
@@ -148,7 +147,7 @@ def aligned_of_seed(seed: int) -> Case:
 
 
 def disagreement(case: Case, name: str, found: Array) -> str:
-    """"" where the answer to a question is Pinocchio's, else what is wrong."""
+    """ "" where the answer to a question is Pinocchio's, else what is wrong."""
     expected = case.expected
     if not np.isfinite(found).all():
         return f"{name} is not finite"

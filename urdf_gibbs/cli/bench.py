@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import json as json_module
+import math
 import os
 import platform
 import shlex
@@ -78,7 +79,7 @@ def bench(
     files: Files,
     base: Annotated[list[str] | None, typer.Option(help="fixed, floating or planar; may be repeated. Default: fixed.")] = None,
     batch: Annotated[int, typer.Option(min=1, help="States in a batch.")] = 4096,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of which the median is taken.")] = 31,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of which the median is taken.")] = 21,
     mimic: Annotated[bool, typer.Option("--mimic/--no-mimic", help="Mimic joints follow their master, or are free.")] = False,
     json: Json = None,
     plot: Annotated[str | None, typer.Option(metavar="PATH", help="Draw the ratios (png, svg, pdf).")] = None,
@@ -298,8 +299,12 @@ def _for_mujoco(path: str, robot: Robot) -> str:
 
 
 def interleaved(timers: dict[str, Timer], rounds: int) -> dict[str, float]:
-    """Median seconds of a call of each contender; they take turns, so that the machine's moods hit all alike."""
-    calls = {name: _calls(timer) for name, timer in timers.items()}
+    """Median seconds of a call of each contender; they take turns, so that the machine's moods hit all alike.
+
+    All chunks are as long as the slowest contender's: on a busy machine a long one is interrupted more surely than a short one.
+    """
+    chunk = max(CHUNK, *(timer.timeit(1) for timer in timers.values()))
+    calls = {name: _calls(timer, chunk) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(rounds):
         for name, timer in timers.items():
@@ -307,12 +312,12 @@ def interleaved(timers: dict[str, Timer], rounds: int) -> dict[str, float]:
     return {name: median(times) for name, times in seconds.items()}
 
 
-def _calls(timer: Timer) -> int:
+def _calls(timer: Timer, chunk: float) -> int:
     """How many calls fill a chunk."""
     calls = 1
-    while timer.timeit(calls) < CHUNK:
+    while (spent := timer.timeit(calls)) < 0.5 * chunk:
         calls *= 2
-    return calls
+    return math.ceil(calls * chunk / spent)
 
 
 def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str, float]]:

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
+from urdf_gibbs.engine.kernel import METHODS
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
-from urdf_gibbs.functions import METHODS
 from urdf_gibbs.oracle import compare
 from urdf_gibbs.oracle.pinocchio import import_pinocchio
 from urdf_gibbs.robot.load import Base

@@ -13,28 +13,32 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from urdf_gibbs.dynamics import explicit, gibbs_appell
 from urdf_gibbs.dynamics.evaluate import evaluate
+from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.engine.asking import Array, Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
-from urdf_gibbs.engine.questions import QUESTIONS, Options, answer, checked_options, inputs_of, trace, width_of
-from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
+from urdf_gibbs.engine.questions import QUESTIONS, Options, answer, checked_options, trace
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.singular import idle_velocities, joints_of
-
-Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.81)
+COMPILED = "compiled"
+REFERENCES: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": explicit}
+METHODS = (COMPILED, *REFERENCES)
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
@@ -66,18 +70,22 @@ def kernel(
     frame: str = "",
     point: ArrayLike = (0.0, 0.0, 0.0),
     parameters: bool = False,
+    method: str = COMPILED,
 ) -> Callable[..., Array]:
-    """The compiled callable of a question, the same one each time."""
+    """The callable of a question, the same one each time; compiled unless a reference formulation is named."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
+    if method not in METHODS:
+        raise UnknownNameError("method", method, METHODS)
     options = checked_options(robot, name, _options(gravity, frame, point, parameters))
-    key = f"kernel {name} {options}"
+    key = f"{method} {name} {options}"
     found: Callable[..., Array] | None = robot._cache.get(key)
     if found is None:
         with _lock:
             found = robot._cache.get(key)
             if found is None:
-                found = robot._cache[key] = _made(robot, name, options).entry
+                made = _made(robot, name, options) if method == COMPILED else Reference(robot, name, options, method)
+                found = robot._cache[key] = made.entry
     return found
 
 
@@ -109,10 +117,10 @@ class Adaptive:
 
 
 def _options(gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0), parameters: bool = False) -> Options:
-    return Options(_triple(gravity, "gravity"), frame, _triple(point, "point"), parameters)
+    return Options(triple(gravity, "gravity"), frame, triple(point, "point"), parameters)
 
 
-def _triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
+def triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
     array = np.asarray(values, dtype=float)
     if array.shape != (3,):
         raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
@@ -142,88 +150,14 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
     return Composed(robot, name, options)
 
 
-class Kernel:
-    """A question asked of one robot: the general way in, which converts, broadcasts and explains what does not work."""
+class Own(Kernel):
+    """Answered by the production formulation."""
 
-    def __init__(self, robot: Robot, name: str, options: Options) -> None:
-        self.robot, self.name, self.options = robot, name, options
-        self.letters = inputs_of(name, options)
-        self.widths = tuple(width_of(robot, letter) for letter in self.letters)
-        self.shape = QUESTIONS[name].shape(robot)
-        self.size = int(np.prod(self.shape))
-        self.entry: Callable[..., Array] = self.general
-
-    def general(self, *arguments: Any, out: Array | None = None) -> Array:
-        """Any arguments that make sense: inputs, and out as the last one or by name."""
-        if len(arguments) == len(self.letters) + 1 and out is None:
-            *inputs, out = arguments
-        else:
-            inputs = list(arguments)
-        if len(inputs) != len(self.letters):
-            raise ArgumentError(f"{self.name} takes {', '.join(self.letters)} and out=, got {len(inputs)} arrays")
-        arrays = [self._array(value, i) for i, value in enumerate(inputs)]
-        batch = self._leading(arrays)
-        shape = (*batch, *self.shape)
-        if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
-            raise ArgumentError(f"out {_described(out)}, expected {shape}")
-        if out is not None and not np.can_cast(np.float64, out.dtype, "same_kind"):
-            raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
-        rows = int(np.prod(batch))
-        flat = [np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(rows, x.shape[-1])) for x in arrays]
-        direct = out is not None and _plain(out) and not any(np.may_share_memory(out, x) for x in flat)
-        result = out if direct and out is not None else np.empty(shape)
-        error = self._fill(flat, result.reshape(rows, self.size), batch) if rows else None
-        if out is not None and result is not out:
-            out[...] = result
-        if error is not None:
-            raise error
-        return result if out is None else out
-
-    def _array(self, value: Any, i: int) -> Array:
-        array = np.asarray(value, dtype=np.float64)
-        if array.ndim == 0 or array.shape[-1] != self.widths[i]:
-            raise ArgumentError(f"{self.letters[i]} has shape {array.shape}, expected (..., {self.widths[i]})")
-        return array
-
-    def _leading(self, arrays: list[Array]) -> tuple[int, ...]:
-        try:
-            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-        except ValueError:
-            listed = ", ".join(f"{letter} {array.shape[:-1]}" for letter, array in zip(self.letters, arrays, strict=True))
-            raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
-
-    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
-        """Compute all rows; the exception that some of them deserve, the others being filled."""
-        raise NotImplementedError
-
-    def _bad_quaternion(self, q: Array) -> Exception:
-        joint, error = quaternion_error(self.robot.joints, q)
-        return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
-
-    def _solved(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
-        """Forward dynamics with pivoting, state by state: singular ones are named, those that are only ill-conditioned are solved."""
-        robot = self.robot
-        extra = flat[3:]  # inertial parameters, where they are inputs
-        M = kernel(robot, "mass_matrix", parameters=self.options.parametric)(flat[0], *extra)
-        h = kernel(robot, "bias", gravity=self.options.gravity, parameters=self.options.parametric)(flat[0], flat[1], *extra)
-        singular: list[int] = []
-        velocities: set[int] = set()
-        for row in range(len(M)):
-            idle = idle_velocities(robot, flat[0][row], M[row])
-            if idle:
-                singular.append(row)
-                velocities.update(idle)
-            result[row] = np.nan
-            if not idle and np.isfinite(M[row]).all():
-                size = np.sqrt(np.abs(np.diag(M[row])))
-                size[size == 0.0] = 1.0
-                result[row] = np.linalg.solve(M[row] / np.outer(size, size), (flat[2][row] - h[row]) / size) / size
-        if not singular:
-            return None
-        return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())
+    def companion(self, name: str) -> Callable[..., Array]:
+        return kernel(self.robot, name, gravity=self.options.gravity, parameters=self.options.parametric)
 
 
-class Compiled(Kernel):
+class Compiled(Own):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
     def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[], Code]) -> None:
@@ -278,7 +212,7 @@ class Compiled(Kernel):
         return self._batch
 
 
-class Plain(Kernel):
+class Plain(Own):
     """The same question in plain Python: milliseconds for an answer, and nothing to wait for before the first one."""
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
@@ -318,17 +252,42 @@ class Composed(Plain):
         return np.asarray(G.T @ full @ G if self.name == "mass_matrix" else full @ G)
 
 
+class Reference(Kernel):
+    """Answered by one of the papers' formulations in plain Python: M and h, and what follows from them."""
+
+    def __init__(self, robot: Robot, name: str, options: Options, method: str) -> None:
+        super().__init__(robot, name, options)
+        self.method = method
+
+    def companion(self, name: str) -> Callable[..., Array]:
+        return kernel(self.robot, name, gravity=self.options.gravity, method=self.method)
+
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
+            return self._bad_quaternion(flat[0])
+        if self.name == "forward_dynamics":
+            return self._solved(flat, result, batch)
+        result[...] = self._answer(*flat).reshape(result.shape)
+        return None
+
+    def _answer(self, q: Array, *rest: Array) -> Array:
+        formulation, model, gravity = REFERENCES[self.method], model_of(self.robot), list(self.options.gravity)
+        if self.name == "mass_matrix":
+            return evaluate(lambda q: formulation.mass_matrix(model, q), [q], self.shape)
+        if self.name in ("bias", "gravity_force"):
+            v = rest[0] if rest else np.zeros((len(q), self.robot.nv))
+            return evaluate(lambda q, v: formulation.bias(model, q, v, gravity), [q, v], self.shape)
+        M = self.companion("mass_matrix")(q)
+        if self.name == "inverse_dynamics":
+            return np.asarray(np.einsum("nij,nj->ni", M, rest[1]) + self.companion("bias")(q, rest[0]))
+        if self.name == "kinetic_energy":
+            return np.asarray(0.5 * np.einsum("ni,nij,nj->n", rest[0], M, rest[0]))
+        raise ArgumentError(f"{self.name} does not depend on the formulation; leave method={self.method!r} out")
+
+
 def _executor() -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(_threads, thread_name_prefix="urdf_gibbs")
         return _pool
-
-
-def _plain(out: Array) -> bool:
-    return out.dtype == np.float64 and out.dtype.isnative and out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
-
-
-def _described(out: Any) -> str:
-    return f"has shape {out.shape}" if isinstance(out, np.ndarray) else f"is a {type(out).__name__}"

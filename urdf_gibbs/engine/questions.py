@@ -10,6 +10,7 @@ from urdf_gibbs.dynamics import kinematics, local_force, local_forward, local_in
 from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.scalar import matmul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError
@@ -163,6 +164,16 @@ def _jacobian(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [entry for row in J for entry in row], []
 
 
+def _placement(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    where = robot.frame(options.frame)
+    local = where.placement.tolist()
+    T = local
+    if where.body >= 0:
+        R, p = kinematics.placements(model_of(robot), q)[where.body]
+        T = matmul([[*R[0], p[0]], [*R[1], p[1]], [*R[2], p[2]], [0.0, 0.0, 0.0, 1.0]], local)
+    return [entry for row in T for entry in row], []
+
+
 def _square(robot: Robot) -> tuple[int, ...]:
     return (robot.nv, robot.nv)
 
@@ -187,6 +198,7 @@ QUESTIONS: dict[str, Question] = {
     "first_moment": Question(("q",), lambda robot: (4,), _first_moment, local=False),
     "momentum": Question(("q", "v"), lambda robot: (6,), _momentum, local=False),
     "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
+    "placement": Question(("q",), lambda robot: (4, 4), _placement, local=False),
 }
 
 
@@ -197,9 +209,9 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
     if options.parametric and not QUESTIONS[name].local:
         known = ", ".join(other for other, question in QUESTIONS.items() if question.local)
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
-    if name == "jacobian":
+    if name in ("jacobian", "placement"):
         if not options.frame:
-            raise ArgumentError("a jacobian kernel needs frame=, the name of a link")
+            raise ArgumentError(f"a {name} kernel needs frame=, the name of a link")
         robot.frame(options.frame)
-        return Options(gravity, options.frame, options.point)
+        return Options(gravity, options.frame, options.point if name == "jacobian" else (0.0, 0.0, 0.0))
     return Options(gravity, parametric=options.parametric)

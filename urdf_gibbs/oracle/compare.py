@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs import functions
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.engine.kernel import GRAVITY, METHODS
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.robot.model import Robot
@@ -107,7 +107,7 @@ def validate(
     mimic: bool = True,
     samples: int = 20,
     seed: int = 0,
-    methods: Sequence[str] = functions.METHODS,
+    methods: Sequence[str] = METHODS,
     progress: Progress = lambda _: None,
 ) -> Report:
     """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states."""
@@ -285,6 +285,6 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
     arguments += [repr(values[letter][i].tolist()) for letter in letters]
     if function == "jacobian":
         arguments.append(repr(robot.link_names[-1]))
-    if worst.method in functions.METHODS:
+    if worst.method in METHODS:
         arguments.append(f"method={worst.method!r}")
     return f"import urdf_gibbs; print(urdf_gibbs.{function}({', '.join(arguments)}))"

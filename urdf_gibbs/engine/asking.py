@@ -1,0 +1,115 @@
+"""The general way into a question: converts, broadcasts, fills ``out`` and explains what does not work, however it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.dynamics.evaluate import CHUNK
+from urdf_gibbs.engine.questions import QUESTIONS, Options, inputs_of, width_of
+from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
+from urdf_gibbs.robot.manifold import quaternion_error
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.singular import idle_velocities, joints_of
+
+Array = NDArray[np.float64]
+
+
+class Kernel:
+    """A question asked of one robot: the general way in, which converts, broadcasts and explains what does not work."""
+
+    def __init__(self, robot: Robot, name: str, options: Options) -> None:
+        self.robot, self.name, self.options = robot, name, options
+        self.letters = inputs_of(name, options)
+        self.widths = tuple(width_of(robot, letter) for letter in self.letters)
+        self.shape = QUESTIONS[name].shape(robot)
+        self.size = int(np.prod(self.shape))
+        self.entry: Callable[..., Array] = self.general
+
+    def general(self, *arguments: Any, out: Array | None = None) -> Array:
+        """Any arguments that make sense: inputs, and out as the last one or by name."""
+        if len(arguments) == len(self.letters) + 1 and out is None:
+            *inputs, out = arguments
+        else:
+            inputs = list(arguments)
+        if len(inputs) != len(self.letters):
+            raise ArgumentError(f"{self.name} takes {', '.join(self.letters)} and out=, got {len(inputs)} arrays")
+        arrays = [self._array(value, i) for i, value in enumerate(inputs)]
+        batch = self._leading(arrays)
+        shape = (*batch, *self.shape)
+        if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
+            raise ArgumentError(f"out {_described(out)}, expected {shape}")
+        if out is not None and not np.can_cast(np.float64, out.dtype, "same_kind"):
+            raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
+        rows = int(np.prod(batch))
+        flat = [np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(rows, x.shape[-1])) for x in arrays]
+        direct = out is not None and _plain(out) and not any(np.may_share_memory(out, x) for x in flat)
+        result = out if direct and out is not None else np.empty(shape)
+        error = self._fill(flat, result.reshape(rows, self.size), batch) if rows else None
+        if out is not None and result is not out:
+            out[...] = result
+        if error is not None:
+            raise error
+        return result if out is None else out
+
+    def _array(self, value: Any, i: int) -> Array:
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim == 0 or array.shape[-1] != self.widths[i]:
+            raise ArgumentError(f"{self.letters[i]} has shape {array.shape}, expected (..., {self.widths[i]})")
+        return array
+
+    def _leading(self, arrays: list[Array]) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            listed = ", ".join(f"{letter} {array.shape[:-1]}" for letter, array in zip(self.letters, arrays, strict=True))
+            raise ArgumentError(f"the leading axes do not broadcast: {listed}") from None
+
+    def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        """Compute all rows; the exception that some of them deserve, the others being filled."""
+        raise NotImplementedError
+
+    def _bad_quaternion(self, q: Array) -> Exception:
+        joint, error = quaternion_error(self.robot.joints, q)
+        return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
+
+    def _solved(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        """Forward dynamics with pivoting, state by state: singular ones are named, those that are only ill-conditioned are solved."""
+        robot = self.robot
+        mass_matrix, bias = self.companion("mass_matrix"), self.companion("bias")
+        singular: list[int] = []
+        velocities: set[int] = set()
+        for start in range(0, len(result), CHUNK):
+            q, v, tau, *extra = (x[start : start + CHUNK] for x in flat)  # extra: inertial parameters, where they are inputs
+            M, h = mass_matrix(q, *extra), bias(q, v, *extra)
+            for row in range(len(M)):
+                idle = idle_velocities(robot, q[row], M[row])
+                if idle:
+                    singular.append(start + row)
+                    velocities.update(idle)
+                result[start + row] = np.nan if idle or not np.isfinite(M[row]).all() else _solution(M[row], tau[row] - h[row])
+        if not singular:
+            return None
+        return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())
+
+    def companion(self, name: str) -> Callable[..., Array]:
+        """Another question, asked in the same way."""
+        raise NotImplementedError
+
+
+def _solution(M: Array, force: Array) -> Array:
+    """M^-1 force. Scaled by the diagonal, so that it does not depend on units: a gram-sized finger on a 100 kg base is well posed."""
+    size = np.sqrt(np.abs(np.diag(M)))
+    size[size == 0.0] = 1.0
+    return np.asarray(np.linalg.solve(M / np.outer(size, size), force / size) / size)
+
+
+def _plain(out: Array) -> bool:
+    return out.dtype == np.float64 and out.dtype.isnative and out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
+
+
+def _described(out: Any) -> str:
+    return f"has shape {out.shape}" if isinstance(out, np.ndarray) else f"is a {type(out).__name__}"
