@@ -194,9 +194,9 @@ class Robot:
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
         name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "bias", "inverse_dynamics", "forward_dynamics",
-        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement". options: gravity=(3,); for the last
-        two frame= (a link), and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as ``robot.parameters.ravel()``, the
-        last input: ``kernel(q, v, parameters)``.
+        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement". options: gravity=(3,);
+        frame= (a link) for the last two, and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
+        ``robot.parameters.ravel()``, the last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
 
