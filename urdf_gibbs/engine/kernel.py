@@ -25,11 +25,11 @@ from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.asking import Array, Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
-from urdf_gibbs.engine.graph import TooLarge
+from urdf_gibbs.engine.graph import TooLarge, arithmetic
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
-from urdf_gibbs.engine.questions import QUESTIONS, Options, answer, checked_options, trace
+from urdf_gibbs.engine.questions import QUESTIONS, STRAIGHT_DEFAULT, Options, answer, checked_options, trace
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.manifold import quaternion_error
@@ -41,7 +41,7 @@ REFERENCES: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": e
 METHODS = (COMPILED, *REFERENCES)
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
-PARALLEL_ROWS = 1024  # a batch below this is done before a second thread has woken up
+WORK = 2_500_000  # operations in a batch for each thread: less is done before another thread has woken up
 
 _threads = max(1, os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
@@ -143,10 +143,12 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
         if collecting:
             gc.enable()
     if single:
-        return Compiled(robot, name, options, single=load_code(single), batch=lambda: load_code(batch_ir(program)))
+        work = arithmetic(program.outputs)
+        return Compiled(robot, name, options, load_code(single), lambda: load_code(batch_ir(program)), work)
     if name in LOOPED and not options.parametric and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
-        return Compiled(robot, name, options, single=code, batch=lambda: code)
+        work = STRAIGHT_DEFAULT  # at least, or it would be straight-line code
+        return Compiled(robot, name, options, code, lambda: code, work)
     return Composed(robot, name, options)
 
 
@@ -160,13 +162,15 @@ class Own(Kernel):
 class Compiled(Own):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
-    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[], Code]) -> None:
+    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[], Code], work: int) -> None:
         super().__init__(robot, name, options)
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         address = single.address("single")
         self._single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
         self._batch_code = batch
         self._batch: Any = None
+        self._served = 0
+        self._work = work
         self.entry = make_entry(name, address, self.widths, self.shape, self.general, doc=self._doc())
 
     def _doc(self) -> str:
@@ -178,7 +182,8 @@ class Compiled(Own):
         strides = [8 * width for width in self.widths] + [8 * self.size]
         starts = [x.ctypes.data for x in flat] + [result.ctypes.data]
         places = list(zip(starts, strides, strict=True))
-        if rows < LANES or (rows < FEW and self._batch is None):
+        self._served += rows
+        if rows < LANES or (self._served < FEW and self._batch is None):
             status = 0
             for row in range(rows):
                 status |= self._single(*(start + row * stride for start, stride in places))
@@ -195,8 +200,8 @@ class Compiled(Own):
             status: int = function(*(start + first * stride for start, stride in places), count)
             return status
 
-        parts = min(_threads, rows // (PARALLEL_ROWS // 2)) if rows >= PARALLEL_ROWS else 1
-        if parts == 1:
+        parts = min(_threads, rows * self._work // WORK, rows // LANES)
+        if parts <= 1:
             return part(0, rows)
         cuts = [(rows * i // parts) // LANES * LANES for i in range(parts)] + [rows]
         running = [_executor().submit(part, first, last - first) for first, last in pairwise(cuts[1:])]
