@@ -25,14 +25,14 @@ def _inertial(rng: np.random.Generator) -> str:
     )
 
 
-def random_tree(seed: int, joints: int, types: tuple[str, ...] = TYPES, mimic: float = 0.0) -> str:
-    """URDF text of a tree with this many joints; ``mimic`` is the chance that a one-DOF joint follows another."""
+def random_tree(seed: int, joints: int, types: tuple[str, ...] = TYPES, mimic: float = 0.0, branching: int = 4) -> str:
+    """URDF text of a tree with this many joints; ``mimic``: chance that a one-DOF joint follows another; ``branching`` 1: a chain."""
     rng = np.random.default_rng(seed)
     lines = ['<robot name="random">', f'<link name="l0">{_inertial(rng)}</link>']
     one_dof: list[str] = []
     for i in range(1, joints + 1):
         kind = str(rng.choice(types))
-        parent = int(rng.integers(max(0, i - 4), i))
+        parent = int(rng.integers(max(0, i - branching), i))
         # Leaves of fixed joints may be bare; every moving link has an inertia, so that M is regular.
         bare = kind == "fixed" and rng.random() < 0.5
         lines.append(f'<link name="l{i}">{"" if bare else _inertial(rng)}</link>')

@@ -42,6 +42,7 @@ class Comparison:
     state: int = 0
     agrees: bool = True
     remark: str = ""
+    link: str = ""  # of a Jacobian
 
 
 @dataclass
@@ -207,12 +208,14 @@ def _compare_kinematics(robot: Robot, states: States, answers: list[Answers], po
         found.append(
             _compare("kinematics", "centre of mass", functions.centre_of_mass(robot, states.q), [answer.com for answer in answers], none)
         )
-    jacobians = [np.stack([answer.jacobians[link] for answer in answers]) for link in points]
-    ours = [functions.jacobian(robot, states.q, link, point) for link, point in points.items()]
-    if points:
-        stacked = list(np.stack(jacobians, axis=1))
-        found.append(_compare("kinematics", "jacobians", np.stack(ours, axis=1), stacked, none))
-    return found
+    worst = Comparison("kinematics", "jacobians")
+    for link, point in points.items():
+        one = _compare(
+            "kinematics", "jacobians", functions.jacobian(robot, states.q, link, point), [x.jacobians[link] for x in answers], none
+        )
+        if one.error >= worst.error:
+            worst, worst.link = one, link
+    return [*found, worst]
 
 
 def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], scales: Array) -> Comparison:
@@ -284,7 +287,7 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
     arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
     arguments += [repr(values[letter][i].tolist()) for letter in letters]
     if function == "jacobian":
-        arguments.append(repr(robot.link_names[-1]))
+        arguments.append(repr(worst.link))
     if worst.method in METHODS:
         arguments.append(f"method={worst.method!r}")
     return f"import urdf_gibbs; print(urdf_gibbs.{function}({', '.join(arguments)}))"
