@@ -12,6 +12,7 @@ from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.dynamics import crba, explicit, gibbs_appell, rnea
+from urdf_gibbs.dynamics.local_forward import solved
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import Vector, vsub
@@ -82,7 +83,7 @@ def formulations(robot: Robot) -> Iterator[tuple[str, str, Callable[[], list[Any
         return {
             "M": lambda q, v, tau: _triangle(paper.mass_matrix(model, q)),
             "h": lambda q, v, tau: paper.bias(model, q, v, gravity),
-            "a": lambda q, v, tau: crba.solved(paper.mass_matrix(model, q), vsub(tau, paper.bias(model, q, v, gravity))),
+            "a": lambda q, v, tau: solved(paper.mass_matrix(model, q), vsub(tau, paper.bias(model, q, v, gravity)))[0],
         }
 
     S18, WJ = papers(gibbs_appell), papers(explicit)

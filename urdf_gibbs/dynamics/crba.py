@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from urdf_gibbs.dynamics import rnea
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned, turned_symmetric
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, is_zero, matvec, mul, reciprocal, scale, vadd, vsub, zeros
+from urdf_gibbs.dynamics.local_forward import solved
+from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, matvec, mul, scale, vadd, vsub, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,32 +103,4 @@ def _joined(one: Composite, other: Composite) -> Composite:
 
 def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> Vector:
     """q'' (nv) by CRBA, RNEA and LᵀDL."""
-    return solved(mass_matrix(model, q), vsub(list(tau), rnea.bias(model, q, v, gravity)))
-
-
-def solved(M: Matrix, b: Vector) -> Vector:
-    """x with M x = b, by M = Lᵀ D L from the last row to the first: zeros between branches stay zeros. M is not changed."""
-    L = [list(row) for row in M]
-    x = list(b)
-    n = len(x)
-    for k in range(n - 1, -1, -1):
-        inverse = reciprocal(L[k][k])
-        below = [i for i in range(k) if not is_zero(L[k][i])]
-        for i in below:
-            factor = mul(L[k][i], inverse)
-            for j in below:
-                if j <= i:
-                    L[i][j] = _less(L[i][j], factor, L[k][j])
-            x[i] = _less(x[i], factor, x[k])
-        for i in below:
-            L[k][i] = mul(L[k][i], inverse)
-        x[k] = mul(x[k], inverse)
-    for k in range(n):
-        for i in range(k):
-            x[k] = _less(x[k], L[k][i], x[i])
-    return x
-
-
-def _less(x: Scalar, w: Scalar, u: Scalar) -> Scalar:
-    product = mul(w, u)
-    return x if is_zero(product) else add(x, mul(-1.0, product))
+    return solved(mass_matrix(model, q), vsub(list(tau), rnea.bias(model, q, v, gravity)))[0]

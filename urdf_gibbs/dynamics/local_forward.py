@@ -162,26 +162,31 @@ def released(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Sc
 
 
 def forward_dynamics_factorised(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> tuple[Vector, Vector]:
-    """(q'' (nv), pivots (nv)) from M = Lᵀ D L, which keeps the zeros between branches, with the fill that mimic joints make."""
-    M = mass_matrix(model, q)
-    x = vsub(list(tau), bias(model, q, v, gravity))
-    n = model.nv
+    """(q'' (nv), pivots (nv)) from the factorised mass matrix."""
+    return solved(mass_matrix(model, q), vsub(list(tau), bias(model, q, v, gravity)))
+
+
+def solved(M: Matrix, b: Vector) -> tuple[Vector, Vector]:
+    """(x with M x = b, pivots) by M = Lᵀ D L from the last row to the first: zeros between branches stay, with the fill that mimic
+    joints make."""
+    L, x = [list(row) for row in M], list(b)
+    n = len(x)
     pivots: Vector = [0.0] * n
     for k in range(n - 1, -1, -1):
-        pivots[k] = M[k][k]
-        inverse = reciprocal(M[k][k])
-        below = [i for i in range(k) if not is_zero(M[k][i])]
-        for i in reversed(below):
-            factor = mul(M[k][i], inverse)
+        pivots[k] = L[k][k]
+        inverse = reciprocal(L[k][k])
+        below = [i for i in range(k) if not is_zero(L[k][i])]
+        for i in below:
+            factor = mul(L[k][i], inverse)
             for j in below:
                 if j <= i:
-                    M[i][j] = _less(M[i][j], factor, M[k][j])
+                    L[i][j] = _less(L[i][j], factor, L[k][j])
             x[i] = _less(x[i], factor, x[k])
         for i in below:
-            M[k][i] = mul(M[k][i], inverse)
+            L[k][i] = mul(L[k][i], inverse)
         x[k] = mul(x[k], inverse)
     for k in range(n):
         for i in range(k):
-            if not is_zero(M[k][i]):
-                x[k] = _less(x[k], M[k][i], x[i])
+            if not is_zero(L[k][i]):
+                x[k] = _less(x[k], L[k][i], x[i])
     return x, pivots

@@ -20,7 +20,7 @@ LANES = 4
 FLAGS = "contract nsz"  # a * b + c may be one instruction; the sign of a zero is free
 FAR = 1e6  # beyond it, and for NaN and infinity, sine and cosine come from the C library
 
-BAD_QUATERNION, SINGULAR = 1, 2
+BAD_QUATERNION, SINGULAR, NO_MEMORY = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from urdf_gibbs.dynamics import explicit, gibbs_appell
 from urdf_gibbs.dynamics.evaluate import evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.asking import Array, Kernel
-from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, SINGULAR, batch_ir, single_ir
+from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
@@ -189,6 +189,8 @@ class Compiled(Own):
                 status |= self._single(*(start + row * stride for start, stride in places))
         else:
             status = self._run_batch(places, rows)
+        if status & NO_MEMORY:
+            raise MemoryError(f"no memory for the working rows of {len(self.robot.joints)} bodies")
         if status & BAD_QUATERNION:
             return self._bad_quaternion(flat[0])
         return self._solved(flat, result, batch) if status & SINGULAR else None
