@@ -76,21 +76,23 @@ class Kernel:
         joint, error = quaternion_error(self.robot.joints, q)
         return ArgumentError(f"the quaternion of joint {joint!r} in q has a norm off by {error:.3g}, expected 1 (order x y z w)")
 
-    def _solved(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
-        """Forward dynamics with pivoting, state by state: singular ones are named, those that are only ill-conditioned are solved."""
+    def _solved(self, flat: list[Array], result: Array, batch: tuple[int, ...], rows: NDArray[np.intp] | None = None) -> Exception | None:
+        """Forward dynamics with pivoting, state by state (all, or ``rows``): singular ones are named, ill-conditioned ones solved."""
         robot = self.robot
         mass_matrix, bias = self.companion("mass_matrix"), self.companion("bias")
         singular: list[int] = []
         velocities: set[int] = set()
-        for start in range(0, len(result), CHUNK):
-            q, v, tau, *extra = (x[start : start + CHUNK] for x in flat)  # extra: inertial parameters, where they are inputs
+        chosen = np.arange(len(result)) if rows is None else rows
+        for start in range(0, len(chosen), CHUNK):
+            part = chosen[start : start + CHUNK]
+            q, v, tau, *extra = (x[part] for x in flat)  # extra: inertial parameters, where they are inputs
             M, h = mass_matrix(q, *extra), bias(q, v, *extra)
-            for row in range(len(M)):
-                idle = idle_velocities(robot, q[row], M[row])
+            for i, row in enumerate(part):
+                idle = idle_velocities(robot, q[i], M[i])
                 if idle:
-                    singular.append(start + row)
+                    singular.append(int(row))
                     velocities.update(idle)
-                result[start + row] = np.nan if idle or not np.isfinite(M[row]).all() else _solution(M[row], tau[row] - h[row])
+                result[row] = np.nan if idle or not np.isfinite(M[i]).all() else _solution(M[i], tau[i] - h[i])
         if not singular:
             return None
         return SingularMassMatrixError(joints_of(robot, sorted(velocities)), singular if batch else ())

@@ -6,6 +6,7 @@ outside products, so that a*b and (-a)*b share their product. What no output nee
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -160,8 +161,8 @@ def _mul(a: Node, b: Any) -> Any:
 
 
 def _div(a: Any, b: Any) -> Any:
-    if not isinstance(b, Node):
-        return _mul(a, 1.0 / b)
+    if not isinstance(b, Node):  # the graph may have folded it to a constant, and both
+        return _times(a, math.inf if b == 0.0 else 1.0 / b)
     if a is b:
         return 1.0
     if b.op == "neg":

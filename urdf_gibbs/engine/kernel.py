@@ -57,6 +57,16 @@ def set_threads(count: int) -> None:
         _threads, _pool = count, None
 
 
+def _forget_threads() -> None:
+    """A forked process has none of its parent's threads, and perhaps its locks in a strange state."""
+    global _pool, _lock
+    _pool, _lock = None, threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
 def get_threads() -> int:
     """How many threads a large batch may use."""
     return _threads
@@ -193,7 +203,11 @@ class Compiled(Own):
             raise MemoryError(f"no memory for the working rows of {len(self.robot.joints)} bodies")
         if status & BAD_QUATERNION:
             return self._bad_quaternion(flat[0])
-        return self._solved(flat, result, batch) if status & SINGULAR else None
+        if not status & SINGULAR:
+            return None
+        # Which states? The code for one state tells, at a microsecond each.
+        alone = [self._single(*(start + row * stride for start, stride in places)) for row in range(rows)]
+        return self._solved(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
 
     def _run_batch(self, places: list[tuple[int, int]], rows: int) -> int:
         function = self._batch_function()

@@ -52,6 +52,16 @@ _codes: dict[str, Code] = {}
 _lock = threading.Lock()
 
 
+def _new_lock() -> None:
+    """A forked process may inherit the lock while another thread, which it does not have, holds it."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
 def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -> Code:
     """Load the machine code of LLVM IR text, from the cache on disk or else compiled.
 

@@ -15,7 +15,7 @@ from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.singular import NOISE, inertia_scale
+from urdf_gibbs.robot.singular import inertia_scale
 
 QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the rotation is visibly no rotation
 # Operations up to which straight-line code pays, by trying: beyond, code in loops compiles ten times faster and, for M, runs faster.
@@ -23,7 +23,9 @@ STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000}
 STRAIGHT_DEFAULT = 20_000
 RAW = 100_000  # before folding
 SMALL = 24  # velocities up to which the factorised mass matrix has a chance against elimination
-SUSPECT = 1e3 * NOISE  # a pivot this small against the sum it comes from is looked at again, in Python
+# A pivot this small against the sum it comes from is looked at again, in Python. It is above the root of the round-off, because one
+# small pivot magnifies the round-off of the next.
+SUSPECT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
