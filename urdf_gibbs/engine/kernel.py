@@ -7,7 +7,6 @@ goes straight to machine code (entry.py); everything else comes here: lists, oth
 from __future__ import annotations
 
 import ctypes
-import gc
 import os
 import threading
 from collections.abc import Callable
@@ -32,6 +31,7 @@ from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLER
 from urdf_gibbs.engine.questions import QUESTIONS, STRAIGHT_DEFAULT, Options, answer, checked_options, trace
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.free import freed
+from urdf_gibbs.robot.garbage import not_collected
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 
@@ -142,16 +142,12 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
     """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
     if not robot.nv:
         return Plain(robot, name, options)  # nothing moves
-    collecting = gc.isenabled()
-    gc.disable()  # a graph is some ten thousand objects that all stay: looking for garbage among them takes a third of the time
     try:
-        program = trace(robot, name, options)
-        single = single_ir(program)
+        with not_collected():
+            program = trace(robot, name, options)
+            single = single_ir(program)
     except TooLarge:
         single = ""
-    finally:
-        if collecting:
-            gc.enable()
     if single:
         work = arithmetic(program.outputs)
         return Compiled(robot, name, options, load_code(single), lambda: load_code(batch_ir(program)), work)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
+from urdf_gibbs.robot.garbage import not_collected
 from urdf_gibbs.robot.model import Robot, assemble
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf, read
@@ -31,11 +32,12 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     """
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
-    urdf = read_source(source)
-    tree = build(urdf, base, mimic)
-    if tree is None:
-        raise UrdfError(urdf.findings.errors)
-    robot = assemble(urdf, tree, base)
+    with not_collected():
+        urdf = read_source(source)
+        tree = build(urdf, base, mimic)
+        if tree is None:
+            raise UrdfError(urdf.findings.errors)
+        robot = assemble(urdf, tree, base)
     robot._cache["package_dirs"] = tuple(os.fspath(folder) for folder in package_dirs)
     _warn(robot.findings)
     return robot
