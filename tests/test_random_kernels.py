@@ -325,7 +325,7 @@ quotients = st.lists(st.tuples(st.sampled_from((*OPERATIONS, *DIVISIONS)), place
 FUZZ = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@settings(FUZZ, max_examples=3000)
+@settings(FUZZ, max_examples=2000)
 @given(polynomials, values, st.integers(1, 6))
 def test_simplification_of_a_polynomial_keeps_its_value(steps: list[Step], inputs: list[float], count: int) -> None:
     nodes, exact = run(steps, inputs)

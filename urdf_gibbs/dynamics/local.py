@@ -178,6 +178,13 @@ class LocalModel:
     nv: int
     bodies: list[Body]
 
+    @property
+    def common_axis(self) -> int:
+        """k where all revolute axes are parallel to e_k and nothing else turns (a planar robot), else -1."""
+        simple = all(body.kind in ("revolute", "prismatic") and not body.fixed for body in self.bodies)
+        axes = {body.k for body in self.bodies if body.kind == "revolute"}
+        return axes.pop() if simple and len(axes) == 1 else -1
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
 from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
-from urdf_gibbs.dynamics.local_inertia import mass_matrix
+from urdf_gibbs.dynamics.local_inertia import mass_matrix, polar
 from urdf_gibbs.dynamics.scalar import (
     Matrix,
     Scalar,
@@ -84,17 +84,12 @@ def own_form(placed: Placed, motion: Motion) -> Articulated:
     """The body alone: A = tr(Sigma) 1 - Sigma, H = h~, C = m 1."""
     J, k = placed.J, placed.body.k
     S = J.Sigma
-    trace = [_polar(S, i) for i in range(3)]
+    trace = [polar(S, i) for i in range(3)]
     if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
-        trace[k] = _polar(placed.body.J.Sigma, k)
+        trace[k] = polar(placed.body.J.Sigma, k)
     A = symmetric(lambda i, j: trace[i] if i == j else mul(-1.0, S[i][j]))
     C = [[J.m if i == j else 0.0 for j in range(3)] for i in range(3)]
     return Articulated(A, skew(J.h), C, *load(J, motion))
-
-
-def _polar(S: Matrix, k: int) -> Scalar:
-    """Moment of inertia about coordinate axis k."""
-    return add(S[(k + 1) % 3][(k + 1) % 3], S[(k + 2) % 3][(k + 2) % 3])
 
 
 def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:

@@ -17,18 +17,36 @@ def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
     M = zeros(model.nv, model.nv)
     bodies = place(model, q)
     J = [placed.J for placed in bodies]
+    common = model.common_axis
+    about = [polar(body.J.Sigma, max(common, 0)) for body in model.bodies]  # moments of the subtrees about the common axis
     for i in range(len(bodies) - 1, -1, -1):
         placed = bodies[i]
         in_W, behind = settled(placed, J[i])
         for c, axis in enumerate(placed.body.axes):
             wrench = axis_wrench(axis, in_W)
             if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
-                k, S = placed.body.k, (placed.body.J if placed.body.leaf else J[i]).Sigma
-                wrench[0][k] = mul(axis.angular[k], add(S[(k + 1) % 3][(k + 1) % 3], S[(k + 2) % 3][(k + 2) % 3]))
+                k = placed.body.k
+                S = placed.body.J.Sigma if placed.body.leaf else J[i].Sigma
+                wrench[0][k] = mul(axis.angular[k], about[i] if common >= 0 else polar(S, k))
             _add_column(M, bodies, i, c, wrench, behind)
         if placed.body.parent >= 0:
+            if common >= 0:  # in the plane one moment does: the second moments themselves need never be turned
+                about[placed.body.parent] = add(about[placed.body.parent], add(about[i], _shift(in_W, placed.p, common)))
             J[placed.body.parent] = joined(J[placed.body.parent], lifted(behind, in_W))
     return M
+
+
+def polar(S: Matrix, k: int) -> Scalar:
+    """Moment of inertia about coordinate axis k."""
+    return add(S[(k + 1) % 3][(k + 1) % 3], S[(k + 2) % 3][(k + 2) % 3])
+
+
+def _shift(J: Moments, p: Vector, k: int) -> Scalar:
+    """What a shift by p adds to the moment about k: 2 p . g in the plane, g = h + m p / 2."""
+    total: Scalar = 0.0
+    for i in ((k + 1) % 3, (k + 2) % 3):
+        total = add(total, mul(add(p[i], p[i]), add(J.h[i], mul(mul(0.5, J.m), p[i]))))
+    return total
 
 
 def settled(placed: Placed, J: Moments) -> tuple[Moments, Placed]:
@@ -48,7 +66,7 @@ def axis_wrench(axis: Axis, J: Moments) -> Wrench:
         if k >= 0:  # a coordinate axis: (tr Sigma - Sigma_kk) leaves two entries
             u, w = (k + 1) % 3, (k + 2) % 3
             n: Vector = [0.0] * 3
-            n[u], n[w], n[k] = mul(-a[k], S[u][k]), mul(-a[k], S[w][k]), mul(a[k], add(S[u][u], S[w][w]))
+            n[u], n[w], n[k] = mul(-a[k], S[u][k]), mul(-a[k], S[w][k]), mul(a[k], polar(S, k))
         else:
             n = [add(mul(trace, a[i]), mul(-1.0, dot(S[i], a))) for i in range(3)]
         return vadd(n, cross(J.h, d)), vadd(scale(J.m, d), cross(a, J.h))
