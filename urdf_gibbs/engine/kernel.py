@@ -41,7 +41,8 @@ REFERENCES: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": e
 METHODS = (COMPILED, *REFERENCES)
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
-WORK = 2_500_000  # operations in a batch for each thread: less is done before another thread has woken up
+PIECES = 8  # of a batch for each thread
+WORK = 1_000_000  # operations in a batch for each thread: less is done before another thread has woken up
 
 _threads = max(1, os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
@@ -215,11 +216,22 @@ class Compiled(Own):
         parts = min(_threads, rows * self._work // WORK, rows // LANES)
         if parts <= 1:
             return part(0, rows)
-        cuts = [(rows * i // parts) // LANES * LANES for i in range(parts)] + [rows]
-        running = [_executor().submit(part, first, last - first) for first, last in pairwise(cuts[1:])]
-        status = part(0, cuts[1])
+        # Small pieces for whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
+        step = max(LANES, rows // (PIECES * parts) // LANES * LANES)
+        starts = [*range(0, rows - LANES + 1, step)]
+        pieces = iter([(first, last - first) for first, last in pairwise([*starts, rows])])
+
+        def work() -> int:
+            status = 0
+            for first, count in pieces:  # handing out the next one is atomic
+                status |= part(first, count)
+            return status
+
+        running = [_executor().submit(work) for _ in range(parts - 1)]
+        status = work()
         for job in running:
-            status |= job.result()
+            if not job.cancel():
+                status |= job.result()
         return status
 
     def _batch_function(self) -> Any:
