@@ -42,7 +42,7 @@ METHODS = (COMPILED, *REFERENCES)
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PIECES = 8  # of a batch for each thread
-WORK = 1_000_000  # operations in a batch for each thread: less is done before another thread has woken up
+WORK = 3_000_000  # operations in a batch for each thread: less is done before another thread has woken up
 
 _threads = max(1, os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
