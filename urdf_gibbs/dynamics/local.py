@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from urdf_gibbs.dynamics.model import quaternion_matrix
 from urdf_gibbs.dynamics.scalar import (
     Matrix,
     Scalar,
@@ -248,17 +249,6 @@ def place_symbolic(kind: str, F: Matrix, offset: Vector, b: Vector, position: Sc
 
 def turned_moments(r: Rotation, J: Moments) -> Moments:
     return Moments(J.m, turned(r, J.h), turned_symmetric(r, J.Sigma))
-
-
-def quaternion_matrix(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
-    """Rotation of a unit quaternion, in nine products."""
-    x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
-    return [
-        [1.0 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1.0 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1.0 - (xx + yy)],
-    ]
 
 
 def _through(rotations: list[Rotation], x: Vector) -> Vector:

@@ -96,7 +96,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
             b = b / np.linalg.norm(b)
             k, rotations, sign = _align(b)
             fixed = list(rotations)
-            turn[i] = R0.T @ _matrix(rotations)
+            turn[i] = R0.T @ plane_matrix(rotations)
             slide[i] = -(p0 @ b) * axis
             offset = p0 - (p0 @ b) * b
             axes = [Axis((sign * np.eye(3)[k]).tolist(), [0.0] * 3, joint.iv, joint.ratio)]
@@ -162,7 +162,7 @@ def _regrouped(bodies: list[Body], moments: list[Array]) -> list[Array]:
             for row in (body.k, 3):
                 for column in (body.k, 3):
                     unseen[..., row, column] = J[..., row, column]
-            X[:3, :3] = _matrix([r for r in body.fixed if isinstance(r, Plane)])
+            X[:3, :3] = plane_matrix([r for r in body.fixed if isinstance(r, Plane)])
             X[:3, 3] = body.offset
         elif body.kind == "prismatic":
             unseen[..., :3, :3] = J[..., :3, :3]  # the axes are parallel, and a Sigma without mass does not see the offset
@@ -196,7 +196,8 @@ def _align(b: Array) -> tuple[int, list[Plane], float]:
     return 0, [Plane(2, float(b[0] / flat), float(b[1] / flat)), Plane(1, float(flat), float(-b[2]))], 1.0
 
 
-def _matrix(rotations: list[Plane]) -> Array:
+def plane_matrix(rotations: list[Plane]) -> Array:
+    """The 3x3 matrix of constant plane rotations, outermost first."""
     R = np.eye(3)
     for r in rotations:
         u, w = (r.k + 1) % 3, (r.k + 2) % 3

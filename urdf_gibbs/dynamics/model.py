@@ -77,7 +77,7 @@ def _build(robot: Robot) -> Model:
 def joint_motion(body: Body, q: Vector) -> tuple[Matrix, Vector]:
     """(R, p): rotation and translation of the body's frame against the joint's, at the positions q of the robot."""
     if body.type == "floating":
-        return _quaternion_rotation(*q[body.iq + 3 : body.iq + 7]), list(q[body.iq : body.iq + 3])
+        return quaternion_matrix(*q[body.iq + 3 : body.iq + 7]), list(q[body.iq : body.iq + 3])
     if body.type == "planar":
         x, y, angle = q[body.iq : body.iq + 3]
         ex, ey = body.columns[0].axis, body.columns[1].axis
@@ -115,10 +115,12 @@ def _axis_rotation(axis: Vector, angle: Scalar) -> Matrix:
     return R
 
 
-def _quaternion_rotation(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
-    """Rotation of a unit quaternion."""
+def quaternion_matrix(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
+    """Rotation of a unit quaternion, in nine products."""
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
     return [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        [1.0 - (yy + zz), xy - wz, xz + wy],
+        [xy + wz, 1.0 - (xx + zz), yz - wx],
+        [xz - wy, yz + wx, 1.0 - (xx + yy)],
     ]

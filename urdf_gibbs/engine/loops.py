@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.dynamics.local import Body, Full, LocalModel, Plane
-from urdf_gibbs.dynamics.local_frames import local_model
+from urdf_gibbs.dynamics.local import Body, Full, LocalModel
+from urdf_gibbs.dynamics.local_frames import local_model, plane_matrix
 from urdf_gibbs.engine.emit import LANES, NO_MEMORY, Function, literal, sincos_ir, straight_line
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
 from urdf_gibbs.engine.joint_steps import (
@@ -205,7 +205,7 @@ class Driver:
     def _constants(self, body: Body, scale_of: Any) -> list[float]:
         F = np.eye(3)
         for r in body.fixed:
-            F = F @ (np.array(r.R) if isinstance(r, Full) else _plane_matrix(r))
+            F = F @ (np.array(r.R) if isinstance(r, Full) else plane_matrix([r]))
         J = body.J
         floors = [SUSPECT * float(scale_of[axis.iv]) for axis in body.axes]
         sign = body.axes[0].angular[body.k] if body.kind == "revolute" else 1.0
@@ -257,14 +257,6 @@ class Driver:
         call = ", ".join([f"ptr %a{k}" for k in range(len(widths))] + ["ptr %ao"])
         lines += [f"  %one = call i64 @single({call})", "  %both = or i64 %all, %one", "  %next = add i64 %i, 1", "  br label %test"]
         return "\n".join([*lines, "end:", "  ret i64 %all", "}", ""])
-
-
-def _plane_matrix(r: Plane) -> Any:
-    u, w = (r.k + 1) % 3, (r.k + 2) % 3
-    P = np.eye(3)
-    P[u, u] = P[w, w] = r.c
-    P[u, w], P[w, u] = -r.s, r.s
-    return P
 
 
 def sincos_one() -> str:

@@ -26,7 +26,7 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     source: path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
     base: what the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
     mimic: mimic joints follow their master; False frees them.
-    package_dirs: folders that hold the packages of ``package://`` mesh names (used by the mesh lint and the viewer).
+    package_dirs: folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``).
 
     Raises UrdfError with all errors of the file; warns once (UrdfWarning) where the file is questionable.
     """
@@ -37,8 +37,7 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
         tree = build(urdf, base, mimic)
         if tree is None:
             raise UrdfError(urdf.findings.errors)
-        robot = assemble(urdf, tree, base)
-    robot._cache["package_dirs"] = tuple(os.fspath(folder) for folder in package_dirs)
+        robot = assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs))
     _warn(robot.findings)
     return robot
 

@@ -112,6 +112,7 @@ class Robot:
     nq: int
     nv: int
     _frames: dict[str, tuple[int, Pose]] = field(repr=False)
+    package_dirs: tuple[str, ...] = ()
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # names --------------------------------------------------------------------------------------
@@ -265,7 +266,7 @@ class Robot:
         )
 
 
-def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
+def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = ()) -> Robot:
     """The robot of a merged tree."""
     bodies = tree.bodies
     index = {body.joint.name: i for i, body in enumerate(bodies) if body.joint.parent}  # the free root has no parent link
@@ -309,6 +310,7 @@ def assemble(urdf: Urdf, tree: Tree, base: str) -> Robot:
         nq=iq,
         nv=iv,
         _frames=tree.frames,
+        package_dirs=package_dirs,
     )
 
 

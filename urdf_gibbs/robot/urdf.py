@@ -160,10 +160,8 @@ class _Reader:
             return default
         try:
             x, y, z = map(float, text.split())
-            if math.isfinite(x + y + z) and "_" not in text:
+            if math.isfinite(x) and math.isfinite(y) and math.isfinite(z) and "_" not in text:
                 return x, y, z
-            if "_" not in text and math.isfinite(x) and math.isfinite(y) and math.isfinite(z):
-                return x, y, z  # finite, but so large that the sum is not
         except ValueError:
             pass
         self._bad_number(element, what, attribute, text, "three finite numbers")
