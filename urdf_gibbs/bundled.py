@@ -22,3 +22,17 @@ def model_path(name: str) -> Path:
         if path.is_file():
             return path
     raise UnknownNameError("bundled model", name, model_names())
+
+
+def scenario_names() -> list[str]:
+    """Names of the bundled scenarios (TOML files)."""
+    return sorted(path.stem for folder in _FOLDERS for path in folder.glob("*.toml"))
+
+
+def scenario_path(name: str) -> Path:
+    """Path of a bundled scenario: ``read_scenario(scenario_path("branched12"))``."""
+    for folder in _FOLDERS:
+        path = folder / f"{name}.toml"
+        if path.is_file():
+            return path
+    raise UnknownNameError("bundled scenario", name, scenario_names())

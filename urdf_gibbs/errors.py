@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from urdf_gibbs.robot.findings import Finding
+    from urdf_gibbs.simulation.trajectory import Trajectory
 
 
 class UrdfGibbsError(Exception):
@@ -52,6 +55,29 @@ class SingularMassMatrixError(UrdfGibbsError, ArithmeticError):
             f"the mass matrix is singular{where}: moving {', '.join(self.joints)} meets no inertia; "
             "give the links they carry a mass and an inertia, or make the joints fixed"
         )
+
+
+class PenetrationError(UrdfGibbsError, ValueError):
+    """A simulation would start inside a wall; ``contacts`` has (point, wall, depth [m]) for each contact that does."""
+
+    def __init__(self, contacts: Sequence[tuple[str, str, float]]) -> None:
+        self.contacts = tuple(contacts)
+        listed = "; ".join(f"{point} is {depth:.6g} m inside {wall or 'each other'}" for point, wall, depth in self.contacts[:10])
+        more = f"; and {len(self.contacts) - 10} more" if len(self.contacts) > 10 else ""
+        super().__init__(f"the robot starts in contact that is too deep: {listed}{more}")
+
+
+class SimulationError(UrdfGibbsError, RuntimeError):
+    """A simulation that cannot go on, at ``time`` [s] in the state ``q`` (nq,), ``v`` (nv,); ``trajectory`` is what was computed."""
+
+    def __init__(self, reason: str, time: float, q: NDArray[Any], v: NDArray[Any], trajectory: Trajectory) -> None:
+        self.reason, self.time, self.q, self.v, self.trajectory = reason, time, q, v, trajectory
+        super().__init__(f"the simulation stopped at t = {time:.9g} s: {reason} (q = {_short(q)}, v = {_short(v)})")
+
+
+def _short(values: NDArray[Any]) -> str:
+    listed = ", ".join(f"{value:.6g}" for value in values[:12])
+    return f"[{listed}{', ...' if len(values) > 12 else ''}]"
 
 
 class OracleMissingError(UrdfGibbsError, ImportError):

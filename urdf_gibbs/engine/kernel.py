@@ -97,7 +97,38 @@ def kernel(
             if found is None:
                 made = _made(robot, name, options) if method == COMPILED else Reference(robot, name, options, method)
                 found = robot._cache[key] = made.entry
+                robot._cache[f"made {key}"] = made
     return found
+
+
+def c_function(robot: Robot, name: str, gravity: ArrayLike = GRAVITY, careful: bool = False) -> Any:
+    """The question as a C function ``int64_t f(const double *input, ..., double *output)`` for one state, 0 where all went well.
+
+    Returns a ctypes function; ``careful`` takes the way through Python that solves ill-conditioned states and names singular
+    ones. The exception behind a nonzero status is kept as ``function.problem``.
+    """
+    entry = kernel(robot, name, gravity=gravity)
+    options = checked_options(robot, name, _options(gravity))
+    made = robot._cache[f"made {COMPILED} {name} {options}"]
+    if isinstance(made, Compiled) and not careful:
+        return made.single
+    shapes = [*((width,) for width in made.widths), made.shape]
+
+    def answered(*pointers: int) -> int:
+        arrays = [
+            np.ctypeslib.as_array((ctypes.c_double * int(np.prod(shape))).from_address(p)).reshape(shape)
+            for p, shape in zip(pointers, shapes, strict=True)
+        ]
+        try:
+            entry(*arrays)
+        except BaseException as problem:
+            function.problem = problem
+            return SINGULAR
+        return 0
+
+    function: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(shapes))(answered)
+    function.problem = None
+    return function
 
 
 def adaptive(robot: Robot, name: str, **options: Any) -> Callable[..., Array]:
@@ -173,7 +204,7 @@ class Compiled(Own):
         super().__init__(robot, name, options)
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         address = single.address("single")
-        self._single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
+        self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
         self._batch_code = batch
         self._batch: Any = None
         self._served = 0
@@ -193,7 +224,7 @@ class Compiled(Own):
         if rows < LANES or (self._served < FEW and self._batch is None):
             status = 0
             for row in range(rows):
-                status |= self._single(*(start + row * stride for start, stride in places))
+                status |= self.single(*(start + row * stride for start, stride in places))
         else:
             status = self._run_batch(places, rows)
         if status & NO_MEMORY:
@@ -203,7 +234,7 @@ class Compiled(Own):
         if not status & SINGULAR:
             return None
         # Which states? The code for one state tells, at a microsecond each.
-        alone = [self._single(*(start + row * stride for start, stride in places)) for row in range(rows)]
+        alone = [self.single(*(start + row * stride for start, stride in places)) for row in range(rows)]
         return self._solved(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
 
     def _run_batch(self, places: list[tuple[int, int]], rows: int) -> int:

@@ -176,6 +176,10 @@ def _placement(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [entry for row in T for entry in row], []
 
 
+def _placements(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    return [entry for R, p in kinematics.placements(model_of(robot), q) for row in (*R, p) for entry in row], []
+
+
 def _square(robot: Robot) -> tuple[int, ...]:
     return (robot.nv, robot.nv)
 
@@ -201,6 +205,7 @@ QUESTIONS: dict[str, Question] = {
     "momentum": Question(("q", "v"), lambda robot: (6,), _momentum, local=False),
     "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
     "placement": Question(("q",), lambda robot: (4, 4), _placement, local=False),
+    "placements": Question(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
 }
 
 

@@ -33,29 +33,43 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
     with not_collected():
-        urdf = read_source(source)
+        urdf, text = _read(source)
         tree = build(urdf, base, mimic)
         if tree is None:
             raise UrdfError(urdf.findings.errors)
-        robot = assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs))
+        if not text:
+            from urdf_gibbs.robot.write import urdf_text
+
+            text = urdf_text(urdf)
+        robot = assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text, mimic)
     _warn(robot.findings)
     return robot
 
 
 def read_source(source: Any) -> Urdf:
     """Links and joints of any accepted source, with the findings so far."""
+    return _read(source)[0]
+
+
+def _read(source: Any) -> tuple[Urdf, str | bytes]:
+    """Links and joints, and the XML they were read from; empty for objects."""
     if isinstance(source, Urdf):
-        return source
+        return source, ""
     if not isinstance(source, str | bytes | os.PathLike):
         from urdf_gibbs.robot.objects import read_object
 
-        return read_object(source)
+        return read_object(source), ""
     text = source_text(source)
-    file = source_name(source)
-    findings = Findings(file)
     if isinstance(text, OSError):
+        findings = Findings(source_name(source))
         findings.error("unreadable", 0, "file", text.strerror or str(text), "a readable URDF file, or XML text that starts with '<'")
-        return Urdf("", file, findings)
+        return Urdf("", findings.file, findings), ""
+    return read_text(text, source_name(source)), text
+
+
+def read_text(text: str | bytes, file: str) -> Urdf:
+    """Links and joints of XML; findings call it ``file``."""
+    findings = Findings(file)
     root = xml.parse(text, findings)
     return Urdf("", file, findings) if root is None else read(root, findings)
 

@@ -93,7 +93,8 @@ class Robot:
 
     ``parent`` (nb), ``placement`` (nb, 4, 4), ``mass`` (nb,) [kg], ``com`` (nb, 3) [m] and ``inertia`` (nb, 3, 3) about the
     com [kg m^2], in body axes, describe the nb moving bodies after fixed joints are merged. ``base_inertia`` is what is
-    fixed to the world.
+    fixed to the world. ``source`` is the XML it was read from (for a loaded object, the same written as XML) and ``mimic``
+    whether mimic joints follow in it.
     """
 
     name: str
@@ -113,6 +114,8 @@ class Robot:
     nv: int
     _frames: dict[str, tuple[int, Pose]] = field(repr=False)
     package_dirs: tuple[str, ...] = ()
+    source: str | bytes = field(default="", repr=False)
+    mimic: bool = True
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # names --------------------------------------------------------------------------------------
@@ -266,7 +269,7 @@ class Robot:
         )
 
 
-def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = ()) -> Robot:
+def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = (), source: str | bytes = "", mimic: bool = True) -> Robot:
     """The robot of a merged tree."""
     bodies = tree.bodies
     index = {body.joint.name: i for i, body in enumerate(bodies) if body.joint.parent}  # the free root has no parent link
@@ -311,6 +314,8 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
         nv=iv,
         _frames=tree.frames,
         package_dirs=package_dirs,
+        source=source,
+        mimic=mimic,
     )
 
 

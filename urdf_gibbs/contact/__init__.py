@@ -1,0 +1,1 @@
+"""Contact and impact: which points can touch what, and how they rebound."""

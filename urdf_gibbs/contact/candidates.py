@@ -1,0 +1,71 @@
+"""Everything that could touch, as arrays for compiled code: points on walls, pairs of points, joint limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
+from urdf_gibbs.contact.points import ContactPoint, Pair
+from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.walls import Wall
+
+LIMITED = ("revolute", "prismatic")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """``points`` and ``walls`` name the contacts: a point and a wall, "a-b" and "", a joint and "lower" or "upper"."""
+
+    contacts: Contacts
+    surfaces: Surfaces
+    callbacks: Callbacks
+    points: tuple[str, ...]
+    walls: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{point}|{wall}" if wall else point for point, wall in zip(self.points, self.walls, strict=True))
+
+
+def candidates(
+    robot: Robot, walls: Sequence[Wall], points: Sequence[ContactPoint], pairs: Sequence[Pair], limits: bool, restitution: float
+) -> Candidates:
+    """All points on all walls, then the pairs, then the limits."""
+    for radius in {point.radius for point in points}:
+        check_radius(walls, radius)
+    surfaces, names, own, callbacks = pack(walls)
+    rows: list[dict[str, Any]] = []
+    for point in points:
+        for i, name in enumerate(names):
+            row = {"kind": WALL, "surface": i, "body": (point.body, -1), "place": (*point.position, 0.0, 0.0, 0.0), "radius": point.radius}
+            rows.append({**row, "restitution": own[i], "names": (point.name, name)})
+    for one, other, reach in pairs:
+        row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
+        rows.append({**row, "names": (f"{one.name}-{other.name}", "")})
+    for joint in robot.joints if limits else ():
+        if joint.type in LIMITED and joint.lower <= joint.upper:
+            for side, bound, sign in (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0)):
+                if np.isfinite(bound):
+                    limit = (sign * joint.ratio, sign * (joint.offset - bound))
+                    rows.append({"kind": LIMIT, "index": (joint.iq, joint.iv), "limit": limit, "names": (joint.name, side)})
+
+    def column(name: str, default: Any, dtype: Any) -> Any:
+        values = [default if row.get(name) is None else row[name] for row in rows]
+        return np.array(values, dtype=dtype).reshape(len(rows), *np.shape(default))
+
+    contacts = Contacts(
+        kind=column("kind", 0, np.int64),
+        surface=column("surface", 0, np.int64),
+        body=column("body", (-1, -1), np.int64),
+        place=column("place", (0.0,) * 6, np.float64),
+        radius=column("radius", 0.0, np.float64),
+        index=column("index", (0, 0), np.int64),
+        limit=column("limit", (0.0, 0.0), np.float64),
+        restitution=column("restitution", restitution, np.float64),
+    )
+    return Candidates(contacts, surfaces, callbacks, tuple(row["names"][0] for row in rows), tuple(row["names"][1] for row in rows))

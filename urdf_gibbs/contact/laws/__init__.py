@@ -1,0 +1,35 @@
+"""Impact laws: impulses at the closed contacts from the Delassus matrix, the velocities before and the coefficients of restitution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.contact.complementarity import fill
+from urdf_gibbs.contact.laws import newton, newton_equality, poisson
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.engine.jit import jit_inline
+
+__all__ = ["LAWS", "NEWTON", "NEWTON_EQUALITY", "POISSON", "impulses"]
+
+Array = NDArray[np.float64]
+
+NEWTON, NEWTON_EQUALITY, POISSON = range(len(LAWS))
+
+_newton, _newton_equality, _poisson = newton.impulses, newton_equality.impulses, poisson.impulses
+
+
+@jit_inline
+def impulses(law: int, K: Array, u: Array, e: Array, lam: Array) -> float:
+    """The impulses lam (k,) by the law of this code; gives its certificate, NaN for a code that is none.
+
+    K (k, k) = J M⁻¹ Jᵀ [1/kg], u (k,) [m/s] negative where approaching, e (k,), lam (k,) [N s] is filled. Velocities after: u + K lam.
+    """
+    if law == NEWTON:
+        return _newton(K, u, e, lam)
+    if law == NEWTON_EQUALITY:
+        return _newton_equality(K, u, e, lam)
+    if law == POISSON:
+        return _poisson(K, u, e, lam)
+    fill(lam, np.nan)
+    return np.nan

@@ -1,0 +1,299 @@
+"""Which points of a robot can touch something: joint origins and tips (Shafei 2018, Sect. 2), chosen points, or collision shapes.
+
+A point is fixed in the frame of a moving body. One that lies on the axis of its body's revolute joint is fixed in the parent
+body as well; the body highest up that holds it, and its place there, are the point's canonical form. Two points are one
+for every q when their canonical forms agree. (That mimic joints could make two points coincide is not looked for.)
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfWarning
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.urdf import Geometry
+
+Array = NDArray[np.float64]
+Vec3 = tuple[float, float, float]
+
+WORLD = -1
+SAME = 1e-9  # m: closer than this is the same place
+RIM = 8  # points on each rim of a cylinder
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPoint:
+    """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
+
+    ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to it at this very point.
+    """
+
+    name: str
+    body: int
+    position: Vec3
+    radius: float = 0.0
+    link: str = ""
+
+
+PointLike = str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
+Pair = tuple[ContactPoint, ContactPoint, float]
+
+
+# canonical form -------------------------------------------------------------------------------------
+
+
+def canonical(robot: Robot, body: int, position: Sequence[float] | Array) -> tuple[int, Array]:
+    """The highest body (-1: the world) in which this point is fixed for every q, and its place (3,) [m] there."""
+    x = np.array(position, dtype=float)
+    while body != WORLD and _on_axis(robot, body, x):
+        placement = robot.placement[body]
+        x = placement[:3, :3] @ x + placement[:3, 3]
+        body = robot.parent[body]
+    return body, x
+
+
+def fixed_bodies(robot: Robot, body: int, position: Sequence[float] | Array) -> set[int]:
+    """All bodies (-1: the world) in which this point is fixed: its canonical body and those hinged to it at this point."""
+    held = [canonical(robot, body, position)]
+    found = set()
+    while held:
+        top, x = held.pop()
+        found.add(top)
+        for child, parent in enumerate(robot.parent):
+            if parent == top:
+                placement = robot.placement[child]
+                below = placement[:3, :3].T @ (x - placement[:3, 3])
+                if _on_axis(robot, child, below):
+                    held.append((child, below))
+    return found
+
+
+def _on_axis(robot: Robot, body: int, x: Array) -> bool:
+    """x (3,), in the body's frame, lies on the axis of the body's revolute joint."""
+    joint = robot.joints[body]
+    return joint.type in ("revolute", "continuous") and math.dist(x, np.dot(x, joint.axis) * np.array(joint.axis)) < SAME
+
+
+class _Collection:
+    """Distinct points in the order they came, each in canonical form and with a name of its own."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.points: list[ContactPoint] = []
+        self.names: set[str] = set()
+
+    def add(self, point: ContactPoint) -> None:
+        """Take the point unless it is already there (same place for every q, same radius)."""
+        body, x = canonical(self.robot, point.body, point.position)
+        for other in self.points:
+            if other.body == body and other.radius == point.radius and math.dist(other.position, x) < SAME:
+                return
+        name, number = point.name, 1
+        while name in self.names:
+            number += 1
+            name = f"{point.name}#{number}"
+        self.names.add(name)
+        self.points.append(replace(point, name=name, body=body, position=_vec3(x)))
+
+
+def _vec3(x: Array) -> Vec3:
+    a, b, c = (float(entry) + 0.0 for entry in x)  # + 0.0: minus zero is zero
+    return a, b, c
+
+
+# joint origins and tips -----------------------------------------------------------------------------
+
+
+def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
+    """The distinct joint origins and the tips, depth first; a body's tips follow its origin.
+
+    A tip is a link's frame on a body that carries no further moving body. Points that never move are left out, and so are
+    those of massless bodies (slides of a gantry), unless a body with mass has one at the same place. A point has the name of
+    the first link whose frame is there: for a joint origin the parent link, else the child link.
+    """
+    massless = {joint.child for joint, mass in zip(robot.joints, robot.mass, strict=True) if mass == 0.0}
+    frames = []  # (link, body that holds it, its canonical form)
+    for link in robot.link_names:
+        frame = robot.frame(link)
+        frames.append((link, frame.body, *canonical(robot, frame.body, frame.placement[:3, 3])))
+    carriers = set(robot.parent)
+    found = _Collection(robot)
+
+    def take(body: int, x: Array, fallback: str) -> None:
+        if body == WORLD:
+            return
+        here = [link for link, _, other, y in frames if link not in massless and other == body and math.dist(x, y) < SAME]
+        name = here[0] if here else fallback
+        found.add(ContactPoint(name, body, _vec3(x), 0.0, name))
+
+    for i, joint in enumerate(robot.joints):
+        body, x = canonical(robot, i, (0.0, 0.0, 0.0))
+        if robot.mass[i] > 0.0 or (body != WORLD and robot.mass[body] > 0.0):
+            take(body, x, joint.child)
+        if i not in carriers:
+            for link, owner, top, y in frames:
+                if owner == i and top != WORLD and (robot.mass[i] > 0.0 or robot.mass[top] > 0.0):
+                    take(top, y, link)
+    return tuple(found.points)
+
+
+# chosen points --------------------------------------------------------------------------------------
+
+
+def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None) -> tuple[ContactPoint, ...]:
+    """The contact points that ``points`` asks for, each once, in canonical form, with unique names.
+
+    points: None (joint origins and tips), "collision" (the shapes of ``<collision>``), or a sequence of link names (the origin
+    of the link's frame), ``(link, (x, y, z))`` and ``(link, (x, y, z), radius)`` in the link's frame [m], and ContactPoint.
+
+    "collision": a box gives its 8 corners, a sphere its centre with its radius, a capsule the centres of both half spheres
+    with its radius (its length is the distance between them), a cylinder the centres of both ends and 8 points on each rim.
+    Meshes are skipped with a UrdfWarning, shapes that never move without one.
+    """
+    if points is None:
+        return default_points(robot)
+    if isinstance(points, str):
+        if points != "collision":
+            raise ArgumentError(f"points={points!r}, expected None, 'collision' or a sequence of link names and points")
+        return _collision_points(robot)
+    found = _Collection(robot)
+    for point in points:
+        found.add(_chosen(robot, point))
+    return tuple(found.points)
+
+
+def _chosen(robot: Robot, point: Any) -> ContactPoint:
+    if isinstance(point, ContactPoint):
+        if not isinstance(point.body, int | np.integer) or not WORLD <= point.body < len(robot.joints):
+            raise ArgumentError(f"point {point.name!r}: body {point.body!r}, expected -1 (the world) to {len(robot.joints) - 1}")
+        return replace(point, position=_position(point.name, point.position), radius=_radius(point.name, point.radius))
+    if isinstance(point, str):
+        return _on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
+    if isinstance(point, tuple | list) and len(point) in (2, 3) and isinstance(point[0], str):
+        radius = _radius(point[0], point[2]) if len(point) == 3 else 0.0
+        return _on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
+    raise ArgumentError(f"point {point!r}, expected a link name, (link, (x, y, z)), (link, (x, y, z), radius) or a ContactPoint")
+
+
+def _position(name: str, value: Any) -> Vec3:
+    try:
+        x = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        x = np.empty(0)
+    if x.shape != (3,) or not np.isfinite(x).all():
+        raise ArgumentError(f"point {name!r}: position {value!r}, expected three finite numbers [m]")
+    return _vec3(x)
+
+
+def _radius(name: str, value: Any) -> float:
+    try:
+        radius = float(value)
+    except (TypeError, ValueError):
+        radius = math.nan
+    if not 0.0 <= radius < math.inf:
+        raise ArgumentError(f"point {name!r}: radius {value!r}, expected zero or more [m]")
+    return radius
+
+
+def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
+    """The point at ``position`` (3,) [m] in a link's frame."""
+    frame = robot.frame(link)
+    return ContactPoint(name, frame.body, _vec3(frame.placement[:3, :3] @ np.array(position) + frame.placement[:3, 3]), radius, link)
+
+
+# collision shapes -----------------------------------------------------------------------------------
+
+
+def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
+    shapes = {link.name: link.collisions for link in robot.links}
+    found = _Collection(robot)
+    meshes = []
+    for link in robot.link_names:
+        if robot.frame(link).body == WORLD:
+            continue
+        for number, shape in enumerate(shapes[link]):
+            geometry, (rotation, translation) = shape.geometry, shape.pose
+            if geometry.kind == "mesh":
+                meshes.append(link)
+                continue
+            for suffix, x, radius in _shape_points(geometry):
+                name = f"{link}.{geometry.kind}{number}{suffix}"
+                found.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
+    if meshes:
+        listed = ", ".join(dict.fromkeys(meshes))
+        warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
+    return tuple(point for point in found.points if point.body != WORLD)
+
+
+def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
+    """(suffix of the name, place in the shape's frame [m], radius [m]) of each point of a shape other than a mesh."""
+    if geometry.kind == "sphere":
+        return [("", (0.0, 0.0, 0.0), geometry.size[0])]
+    if geometry.kind == "box":
+        x, y, z = (0.5 * side for side in geometry.size)
+        signs = [(a, b, c) for a in (1, -1) for b in (1, -1) for c in (1, -1)]
+        return [("." + "".join("+" if s > 0 else "-" for s in sign), (sign[0] * x, sign[1] * y, sign[2] * z), 0.0) for sign in signs]
+    radius, half = geometry.size[0], 0.5 * geometry.size[1]
+    if geometry.kind == "capsule":
+        return [(".+", (0.0, 0.0, half), radius), (".-", (0.0, 0.0, -half), radius)]
+    found: list[tuple[str, Vec3, float]] = []
+    for end, z in (("+", half), ("-", -half)):
+        found.append((f".{end}", (0.0, 0.0, z), 0.0))
+        for k in range(RIM):
+            angle = 2.0 * math.pi * k / RIM
+            found.append((f".{end}{k}", (radius * math.cos(angle), radius * math.sin(angle), z), 0.0))
+    return found
+
+
+# pairs ----------------------------------------------------------------------------------------------
+
+
+def resolve_pairs(robot: Robot, points: Sequence[ContactPoint], pairs: Iterable[Sequence[Any]] = ()) -> tuple[Pair, ...]:
+    """Points that may touch each other, as (a, b, distance): gap = distance of the centres - ``distance`` [m].
+
+    pairs: (name_a, name_b) or (name_a, name_b, distance); without a distance it is the sum of the radii. A name is that of one
+    of ``points``, else of a link: its only point among ``points``, or else the origin of its frame.
+    """
+    return tuple(_pair(robot, points, pair) for pair in pairs)
+
+
+def _pair(robot: Robot, points: Sequence[ContactPoint], pair: Any) -> Pair:
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in (2, 3):
+        raise ArgumentError(f"pair {pair!r}, expected (name, name) or (name, name, distance)")
+    a, b = (_named(robot, points, name) for name in pair[:2])
+    shared = fixed_bodies(robot, a.body, a.position) & fixed_bodies(robot, b.body, b.position)
+    if shared:
+        body = min(shared)
+        where = "the world" if body == WORLD else f"the body of joint {robot.joints[body].name!r}"
+        raise ArgumentError(f"pair ({a.name!r}, {b.name!r}): both points are fixed to {where}, expected points that move apart")
+    distance = a.radius + b.radius
+    if len(pair) == 3:
+        distance = _radius(f"{a.name}, {b.name}", pair[2])
+    if not distance > 0.0:
+        raise ArgumentError(
+            f"pair ({a.name!r}, {b.name!r}): contact distance 0, expected a positive one: "
+            "give a point a radius or the pair a distance; two points without size have no sides"
+        )
+    return a, b, distance
+
+
+def _named(robot: Robot, points: Sequence[ContactPoint], name: Any) -> ContactPoint:
+    for point in points:
+        if point.name == name:
+            return point
+    if not isinstance(name, str) or name not in robot.link_names:
+        known = dict.fromkeys([*(point.name for point in points), *robot.link_names])
+        raise UnknownNameError("point or link", str(name), tuple(known))
+    own = [point for point in points if point.link == name]
+    if len(own) == 1:
+        return own[0]
+    point = _on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)
+    body, x = canonical(robot, point.body, point.position)
+    return replace(point, body=body, position=_vec3(x))

@@ -1,0 +1,1 @@
+"""Motion in time: trajectories with their impacts and contact phases."""

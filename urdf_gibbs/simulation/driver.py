@@ -1,0 +1,355 @@
+"""The driver of the hybrid simulation: flight, landing, impact, rest. Compiled; Python sees it again when its record is full."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from urdf_gibbs.engine.jit import block, call4, jit
+from urdf_gibbs.engine.struct import Float1, Float2, Float3, Int1, Int2, Struct, struct
+from urdf_gibbs.simulation.dop853 import STAGES
+from urdf_gibbs.simulation.events import APART, LEAVING, RESTING, SINK, TOUCH, find_suspects, first_closing
+from urdf_gibbs.simulation.flight import (
+    ACCEPTED,
+    AGAIN,
+    BAD_WALL,
+    CALL,
+    CONTROL,
+    CONTROLLER,
+    DENSE_WANTED,
+    END,
+    FRESH,
+    HOLDING,
+    IMPACTS,
+    LAND,
+    LONGEST,
+    NOT_FINITE,
+    OK,
+    PERIOD,
+    PRESENT,
+    REJECTED,
+    ROUNDS,
+    SETTLED,
+    STRIDE,
+    STRIKE,
+    TARGET,
+    TIE,
+    TIME,
+    UNDERFLOW,
+    State,
+    System,
+    copy,
+    dense_coefficients,
+    dense_state,
+    derivative,
+    error_norm,
+    see_contacts,
+    step,
+    take_state,
+)
+from urdf_gibbs.simulation.impact import CALM, REST, impact, opening, project, settle
+
+FINISHED, PAUSED = -1, -2
+ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
+LOOKS = 8  # places in a step at which contact forces are looked at
+NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
+SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
+PROJECTIONS = 4
+
+
+@struct
+class Record(Struct):
+    """What has happened since Python last looked."""
+
+    filled: Int1  # (4,) rows, impacts, contacts of impacts, turns
+    t: Float1  # (rows,)
+    y: Float2  # (rows, n)
+    F: Float3  # (rows, 7, n) of the step that ends here; (0, 7, n) where it is not wanted
+    force: Float2  # (rows, contacts)
+    blow_t: Float1
+    blow_y: Float2  # (impacts, n) before
+    blow_v: Float2  # (impacts, nv) after
+    blow_size: Int2  # (impacts, 2) contacts, rounds
+    blow_certificate: Float1
+    part: Int1  # contact
+    part_impulse: Float1
+    part_restitution: Float1
+    turn: Int2  # (turns, 2) contact, 1: begins to hold, 0: is let go
+    turn_t: Float2  # (turns, 2) time, end of its bouncing
+
+
+@jit
+def write_row(r: Record, st: State, stepped: bool) -> None:
+    i = r.filled[ROWS]
+    r.t[i] = st.clock[TIME]
+    copy(st.y, r.y[i])
+    copy(st.force, r.force[i])
+    if r.F.shape[0] > 0:
+        F, kept = st.F, r.F[i]
+        for j in range(F.shape[0]):
+            for m in range(F.shape[1]):
+                kept[j, m] = F[j, m] if stepped else 0.0
+    r.filled[ROWS] = i + 1
+
+
+@jit
+def write_impact(s: System, st: State, r: Record, k: int, certificate: float) -> None:
+    i, first, nq = r.filled[BLOWS], r.filled[PARTS], s.q.shape[0]
+    r.blow_t[i] = st.clock[TIME]
+    copy(st.y[nq:], r.blow_v[i])
+    r.blow_size[i, 0], r.blow_size[i, 1] = k, st.count[ROUNDS]
+    r.blow_certificate[i] = certificate
+    for j in range(k):
+        r.part[first + j] = s.which[j]
+        r.part_impulse[first + j] = s.lam[j]
+        r.part_restitution[first + j] = s.e[j]
+    r.filled[BLOWS], r.filled[PARTS] = i + 1, first + k
+
+
+@jit
+def closed_contacts(s: System, st: State, target: int) -> tuple[int, bool]:
+    """In s.which those that hold, touch, or would touch within the tie, and the target; how many, and whether one approaches."""
+    count, approaching = 0, False
+    tie = st.limits[TIE]
+    for c in range(st.gaps.shape[0]):
+        gap, rate = st.gaps[c, 0] / st.gaps[c, 3], st.gaps[c, 1] / st.gaps[c, 3]
+        if c == target or gap <= TOUCH or gap <= -rate * tie or st.held[c]:
+            s.which[count] = c
+            count += 1
+            approaching = approaching or rate < -REST
+    return count, approaching
+
+
+@block(STRIKE, System, State, Record, int)
+def strike(s: System, st: State, r: Record, target: int) -> int:
+    """An impact of whatever is closed, if something approaches; then what holds."""
+    k, approaching = closed_contacts(s, st, target)
+    for i in range(k):
+        st.ends[s.which[i]] = np.nan
+    if approaching:
+        copy(st.y, r.blow_y[r.filled[BLOWS]])
+        certificate = impact(s, st, k)
+        if not np.isfinite(certificate):
+            return NOT_FINITE
+        write_impact(s, st, r, k, certificate)
+        st.count[IMPACTS] += 1
+    for c in range(st.held.shape[0]):
+        st.suspects[c] = st.held[c]
+    status = settle(s, st, k)
+    if status != OK:
+        return status
+    st.count[HOLDING] = 0
+    for c in range(st.held.shape[0]):
+        st.count[HOLDING] += st.held[c]
+        if st.held[c] != st.suspects[c]:
+            i = r.filled[TURNS]
+            r.turn[i, 0], r.turn[i, 1] = c, st.held[c]
+            r.turn_t[i, 0], r.turn_t[i, 1] = st.clock[TIME], st.ends[c]
+            r.filled[TURNS] = i + 1
+    st.clock[SETTLED] = st.clock[TIME]
+    st.count[FRESH] = 0
+    if st.count[HOLDING] > 0:
+        status = project(s, st, PROJECTIONS)
+    if approaching:
+        write_row(r, st, False)
+    return status
+
+
+@jit
+def release(s: System, st: State, h: float) -> float:
+    """The fraction of the step at which a held contact must be let go; 2 where none must, minus a status where something is the matter."""
+    t = st.clock[TIME]
+    low, high = 0.0, 2.0
+    i = 1
+    while high > 1.0 or (high - low) * h > 1e-13:
+        if high > 1.0 and i > LOOKS:
+            return 2.0
+        middle = i / LOOKS if high > 1.0 else 0.5 * (low + high)
+        i += 1
+        dense_state(s, st, middle)
+        opens = opening(s, st, t + h * middle)
+        if opens < 0:
+            return float(opens)
+        if opens > 0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@block(LAND, System, State, float, float)
+def land(s: System, st: State, h: float, guess: float) -> int:
+    """Step again to where the target's gap is zero, by Newton on the length of the step, which goes to st.clock[STRIDE]."""
+    t, target, length = st.clock[TIME], st.count[TARGET], guess
+    for _ in range(6):
+        status = step(s, st, length)
+        if status != OK:
+            return status
+        st.clock[STRIDE] = length
+        status = see_contacts(s, st, t + length, 1)
+        if status != OK or target < 0:
+            return status
+        phi, rate, unit = st.after[target, 0], st.after[target, 1], st.after[target, 3]
+        if st.how[target] == RESTING:
+            phi += SINK * unit
+        if abs(phi) <= 1e-15 * unit or rate >= 0.0:
+            return OK
+        longer = length - phi / rate
+        if not 0.0 < longer <= h or abs(longer - length) <= 1e-16 * max(1.0, t):
+            return OK
+        length = longer
+    return OK
+
+
+@jit
+def look(st: State) -> tuple[bool, bool]:
+    """How each free contact starts a step; whether one strikes at once, and whether one comes to rest."""
+    strikes, rests = False, False
+    for c in range(st.gaps.shape[0]):
+        st.how[c] = APART
+        unit = st.gaps[c, 3]
+        if st.gaps[c, 0] > TOUCH * unit or st.held[c]:
+            continue
+        rate, rise = st.gaps[c, 1] / unit, st.gaps[c, 2] / unit
+        if rate < -REST:
+            strikes = True
+        elif rate > REST:
+            st.how[c] = LEAVING
+        else:
+            st.how[c] = RESTING
+            rests = rests or rise < -CALM * max(1.0, abs(rise))
+    return strikes, rests
+
+
+@jit
+def refresh(s: System, st: State, r: Record) -> int:
+    """Derivative, contact forces and gaps of the present state."""
+    for c in range(st.force.shape[0]):
+        st.force[c] = 0.0
+    status = derivative(s, st, st.clock[TIME], PRESENT, 0)
+    if status != OK:
+        return status
+    for m in range(st.K.shape[1]):
+        if not np.isfinite(st.K[0, m]):
+            return NOT_FINITE
+    if r.filled[ROWS] > 0:
+        copy(st.force, r.force[r.filled[ROWS] - 1])
+    st.count[FRESH] = 1
+    return see_contacts(s, st, st.clock[TIME], 0)
+
+
+@jit
+def room_left(r: Record, contacts: int) -> bool:
+    """Whether the record can take one more step and impact."""
+    return (
+        r.filled[ROWS] + 2 < r.t.shape[0]
+        and r.filled[BLOWS] + 1 < r.blow_t.shape[0]
+        and r.filled[PARTS] + contacts < r.part.shape[0]
+        and r.filled[TURNS] + contacts < r.turn.shape[0]
+    )
+
+
+@jit
+def advance(s: System, st: State, r: Record, steps: int) -> int:
+    """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
+    end, period = st.limits[END], st.limits[PERIOD]
+    if r.filled[ROWS] == 0 and st.count[ACCEPTED] == 0 and st.count[IMPACTS] == 0:
+        write_row(r, st, False)
+    for _ in range(steps):
+        t = st.clock[TIME]
+        tiny = NEGLIGIBLE * max(1.0, abs(t))
+        if end - t <= tiny:
+            return FINISHED
+        if not room_left(r, st.gaps.shape[0]):
+            return PAUSED
+        if period > 0.0 and t >= st.clock[CALL] - tiny:
+            take_state(s, st.y)
+            s.time[0] = t
+            if call4(s.code[CONTROL], s.time.ctypes.data, s.q.ctypes.data, s.v.ctypes.data, s.torque.ctypes.data) != 0:
+                return CONTROLLER
+            st.clock[CALL] += period
+            st.count[FRESH] = 0
+        if st.count[FRESH] == 0:
+            status = refresh(s, st, r)
+            if status != OK:
+                return status
+        strikes, rests = look(st)
+        if strikes or (rests and st.clock[SETTLED] != t):
+            status = strike(s, st, r, -1)
+            if status != OK:
+                return status
+            continue
+
+        # a step
+        h = min(st.clock[STRIDE], st.limits[LONGEST], end - t)
+        if period > 0.0:
+            h = min(h, st.clock[CALL] - t)
+        if h <= tiny:
+            if st.clock[STRIDE] <= tiny:
+                return UNDERFLOW
+            h = min(2.0 * tiny, end - t)
+        s.least[0] = 0.0
+        status = step(s, st, h)
+        if status == CONTROLLER:
+            return status
+        error = error_norm(st, h) if status == OK else np.inf
+        if error <= 1.0:
+            status = see_contacts(s, st, t + h, 1)
+        if not error <= 1.0 or status != OK:
+            if status != OK and h < SHORT:
+                return status
+            st.clock[STRIDE] = h * (max(0.2, 0.9 * error**-0.125) if status == OK and np.isfinite(error) else 0.2)
+            st.count[REJECTED] += 1
+            st.count[AGAIN] = 1
+            continue
+        grown = h * (min(1.0 if st.count[AGAIN] else 10.0, 0.9 * error**-0.125) if error > 0.0 else 10.0)
+        st.count[AGAIN] = 0
+
+        # what happens in it
+        suspects = find_suspects(s, st, h)
+        pulls = st.count[HOLDING] > 0 and s.least[0] < 0.0
+        where = 2.0
+        if suspects > 0 or pulls or st.choice[DENSE_WANTED]:
+            status = dense_coefficients(s, st, h)
+            if status != OK:
+                return status
+        st.count[TARGET] = -1
+        if suspects > 0:
+            where = first_closing(s, st, h)
+            if np.isnan(where):
+                return BAD_WALL
+        if pulls:
+            lets = release(s, st, h)
+            if lets < 0.0:
+                return int(-lets)
+            if lets < where:
+                where = lets
+                st.count[TARGET] = -1
+        length = h
+        event = where <= 1.0
+        if event:
+            status = land(s, st, h, max(where * h, tiny))
+            length = st.clock[STRIDE]
+            if status == OK and st.choice[DENSE_WANTED]:
+                status = dense_coefficients(s, st, length)
+            if status != OK:
+                return status
+        st.clock[TIME] = end if end - t - length <= tiny else t + length
+        st.clock[STRIDE] = h if event else grown
+        copy(st.new, st.y)
+        copy(st.K[STAGES], st.K[0])
+        for c in range(st.gaps.shape[0]):
+            copy(st.after[c], st.gaps[c])
+        st.count[ACCEPTED] += 1
+        write_row(r, st, True)
+        if st.count[HOLDING] > 0:
+            status = project(s, st, PROJECTIONS)
+            if status == OK:
+                copy(st.y, r.y[r.filled[ROWS] - 1])
+                status = refresh(s, st, r)
+            if status != OK:
+                return status
+        if event:
+            status = strike(s, st, r, st.count[TARGET])
+            if status != OK:
+                return status
+    return PAUSED

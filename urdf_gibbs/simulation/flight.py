@@ -1,0 +1,448 @@
+"""The flight phase: the equations of motion, free or with contacts that hold, and one step of DOP853 with its dense output. Compiled.
+
+The state y (nq + nv,) is q and v. Quaternions are normalised in every stage and after every step, so the method integrates on the
+manifold and keeps its order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from urdf_gibbs.contact import complementarity, laws
+from urdf_gibbs.contact.kinematics import (
+    PAIR,
+    WALL,
+    Contacts,
+    Tree,
+    contact_motion,
+    contact_row,
+    factorise,
+    normalise,
+    place,
+    screws,
+    solve_factorised,
+    twists,
+    velocity_to_rate,
+)
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.surfaces import Surfaces, wall_velocity
+from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
+from urdf_gibbs.engine.struct import Float1, Float2, Int1, Struct, struct
+from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
+
+Array = Any
+
+# What can be the matter; the driver stops at all but OK.
+OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL = 0, 1, 2, 3, 4, 5
+
+FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL = range(6)  # in System.code
+
+# Numbers of the blocks.
+SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS, CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND = range(15)
+
+PRESENT, NEXT, WORK = range(3)  # states: y, new, work of State
+
+
+@struct
+class System(Struct):
+    """A robot, what it can touch, and room to work in."""
+
+    tree: Tree
+    contacts: Contacts
+    surfaces: Surfaces
+    blocks: Int1
+    code: Int1  # (6,) addresses of the robot's machine code
+    in_stages: Int1  # (1,) whether the controller is called in each stage
+    damping: Float1  # (nv,)
+    torque: Float1  # (nv,)
+    mass: Float1  # (nb,)
+    com: Float2  # (nb, 3)
+    gravity: Float1  # (3,)
+    # room to work in
+    tau: Float1  # (nv,)
+    b: Float1  # (nv,) accelerations for the second rates of gaps
+    q: Float1  # (nq,)
+    v: Float1  # (nv,)
+    a: Float1  # (nv,)
+    h: Float1  # (nv,)
+    M: Float2  # (nv, nv)
+    T: Float2  # (nb, 12)
+    S: Float2  # (columns, 6)
+    V: Float2  # (nb, 6)
+    A: Float2  # (nb, 6)
+    x: Float1  # (24,)
+    out: Float1  # (7,)
+    count: Int1  # (1,) evaluations of the dynamics
+    least: Float1  # (1,) the least contact force seen
+    time: Float1  # (1,)
+    # the contacts under consideration, k of them in rows 0 ... k - 1
+    which: Int1
+    J: Float2  # (contacts, nv)
+    Y: Float2  # (contacts, nv), M^-1 Jᵀ
+    gap: Float1  # [m]
+    rate: Float1  # [m/s]
+    rise: Float1  # [m/s^2]
+    K: Float1  # (contacts^2,) Delassus matrix J M^-1 Jᵀ, k x k
+    u: Float1  # right-hand side
+    e: Float1  # restitution
+    lam: Float1  # forces or impulses
+
+
+@struct
+class State(Struct):
+    """Where the simulation is."""
+
+    clock: Float1  # (4,) time, proposed step, next call of the controller, time of the last settling
+    count: Int1  # (9,)
+    limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, period of the controller
+    choice: Int1  # (2,) law, dense
+    y: Float1  # (n,)
+    new: Float1  # (n,)
+    work: Float1  # (n,)
+    K: Float2  # (16, n)
+    F: Float2  # (7, n)
+    gaps: Float2  # (contacts, 5) of y
+    after: Float2  # (contacts, 5) of new
+    held: Int1  # (contacts,) 1: holds
+    force: Float1  # (contacts,) of new
+    spare: Float1  # (contacts,)
+    how: Int1  # (contacts,)
+    suspects: Int1  # (contacts,)
+    ends: Float1  # (contacts,) when bouncing ends
+
+
+# in State.clock, State.count, State.limits, State.choice
+TIME, STRIDE, CALL, SETTLED = range(4)
+FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN = range(9)
+RTOL, ATOL, LONGEST, TIE, ZENO, END, PERIOD = range(7)
+LAW_CHOSEN, DENSE_WANTED = range(2)
+
+
+LCP, LEAST_NORM = len(LAWS), len(LAWS) + 1  # asked of ``solve`` beside the impact laws
+
+
+@block(SOLVE, System, int, int, returns=types.float64)
+def solve(s: System, problem: int, k: int) -> float:
+    """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam, 0 <= K lam + u, or the shortest K lam = u."""
+    K, u, lam = s.K[: k * k].reshape((k, k)), s.u[:k], s.lam[:k]
+    if problem == LCP:
+        return complementarity.solve(K, u, lam)
+    if problem == LEAST_NORM:
+        return complementarity.least_norm(K, u, lam)
+    return laws.impulses(problem, K, u, s.e[:k], lam)
+
+
+# contacts --------------------------------------------------------------------------------------------
+
+
+@jit
+def copy(source: Array, target: Array) -> None:
+    """Without the checks of ``target[:] = source``, which are most of what is compiled."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@jit
+def place_bodies(s: System) -> None:
+    """Placements, screws and twists of all bodies at s.q, s.v and accelerations s.b."""
+    call2(s.code[PLACEMENTS], s.q.ctypes.data, s.T.ctypes.data)
+    screws(s)
+    twists(s)
+
+
+@block(FACTORS, System, int)
+def mass_factors(s: System, unused: int) -> int:
+    """M(s.q), factorised, in s.M."""
+    status = call2(s.code[MASS], s.q.ctypes.data, s.M.ctypes.data)
+    if status != 0 or not factorise(s.tree.above, s.M):
+        return SINGULAR
+    return OK
+
+
+@block(CONTACT_ROWS, System, float, int)
+def contact_rows(s: System, t: float, k: int) -> int:
+    """Of the first k contacts of s.which at s.q, s.v: gap, rate, rise at zero acceleration, row J of the Jacobian.
+
+    Then, with M factorised in s.M, Y = M^-1 Jᵀ and K = J M^-1 Jᵀ.
+    """
+    J, Y, K, out, b = s.J, s.Y, s.K, s.out, s.b
+    for m in range(b.shape[0]):
+        b[m] = 0.0
+    place_bodies(s)
+    for i in range(k):
+        contact_motion(s, s.which[i], t)
+        contact_row(s, s.which[i], J[i])
+        s.gap[i], s.rate[i], s.rise[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
+        copy(J[i], Y[i])
+        solve_factorised(s.tree.above, s.M, Y[i])
+    for i in range(k):
+        for j in range(i + 1):
+            value = 0.0
+            for m in range(J.shape[1]):
+                value += J[i, m] * Y[j, m]
+            K[i * k + j] = value
+            K[j * k + i] = value
+    return OK
+
+
+@jit
+def torques(s: System, t: float) -> int:
+    """What acts on the joints at s.q, s.v, in s.tau: the torque that is given or asked for, less damping."""
+    tau, torque, damping, v = s.tau, s.torque, s.damping, s.v
+    copy(torque, tau)
+    if s.in_stages[0]:
+        s.time[0] = t
+        if call4(s.code[CONTROL], s.time.ctypes.data, s.q.ctypes.data, v.ctypes.data, tau.ctypes.data) != 0:
+            return CONTROLLER
+    for i in range(tau.shape[0]):
+        tau[i] -= damping[i] * v[i]
+    return OK
+
+
+@block(FREE_ROWS, System, float, int)
+def free_rows(s: System, t: float, k: int) -> int:
+    """contact_rows with M factorised here, and ``rise`` without contact forces; the acceleration for that in s.a."""
+    status = torques(s, t)
+    if status != OK:
+        return status
+    status = mass_factors(s, 0)
+    if status != OK:
+        return status
+    call3(s.code[BIAS], s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
+    a, tau, h, J = s.a, s.tau, s.h, s.J
+    for i in range(a.shape[0]):
+        a[i] = tau[i] - h[i]
+    solve_factorised(s.tree.above, s.M, a)
+    contact_rows(s, t, k)
+    for i in range(k):
+        for m in range(a.shape[0]):
+            s.rise[i] += J[i, m] * a[m]
+    return OK
+
+
+@jit
+def take_state(s: System, y: Array) -> None:
+    """s.q, s.v of a state."""
+    nq = s.q.shape[0]
+    copy(y, s.q)
+    copy(y[nq:], s.v)
+
+
+@block(CONTACTS, System, State, float, int)
+def see_contacts(s: System, st: State, t: float, after: int) -> int:
+    """phi, its first and second rate, |grad phi| and the speed of the point, of all contacts: of y, or of new."""
+    nq = s.q.shape[0]
+    if after:
+        y, a, out = st.new, st.K[STAGES, nq:], st.after
+    else:
+        y, a, out = st.y, st.K[0, nq:], st.gaps
+    take_state(s, y)
+    copy(a, s.b)
+    place_bodies(s)
+    x, own = s.x, s.out
+    for c in range(out.shape[0]):
+        contact_motion(s, c, t)
+        for k in range(4):
+            out[c, k] = own[k]
+            if not np.isfinite(own[k]):
+                return BAD_WALL
+        out[c, 4] = np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+    return OK
+
+
+@jit
+def holding(st: State, s: System) -> int:
+    """The contacts that hold, in s.which; how many."""
+    k = 0
+    if st.count[HOLDING] == 0:
+        return k
+    for c in range(st.held.shape[0]):
+        if st.held[c]:
+            s.which[k] = c
+            k += 1
+    return k
+
+
+# steps -----------------------------------------------------------------------------------------------
+
+
+@block(DERIVATIVE, System, State, float, int, int)
+def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
+    """K[row] = dy/dt of a state (PRESENT, NEXT, WORK), which is normalised. Held contacts stay closed, their forces go to st.force."""
+    nq = s.q.shape[0]
+    y = st.y
+    if which == NEXT:
+        y = st.new
+    elif which == WORK:
+        y = st.work
+    q, v = y[:nq], y[nq:]
+    rate = st.K[row]
+    s.count[0] += 1
+    normalise(s.tree, q)
+    velocity_to_rate(s.tree, q, v, rate[:nq])
+    a = rate[nq:]
+    take_state(s, y)
+    k = holding(st, s)
+    if k == 0:
+        status = torques(s, t)
+        if status != OK:
+            return status
+        target = a.ctypes.data
+        if call4(s.code[FORWARD], s.q.ctypes.data, s.v.ctypes.data, s.tau.ctypes.data, target) != 0 and (
+            call4(s.code[CAREFUL], s.q.ctypes.data, s.v.ctypes.data, s.tau.ctypes.data, target) != 0
+        ):
+            return SINGULAR
+        return OK
+    status = free_rows(s, t, k)
+    if status != OK:
+        return status
+    for i in range(k):
+        s.u[i] = -s.rise[i]
+    solve(s, LEAST_NORM, k)
+    copy(s.a, a)
+    for i in range(k):
+        lam = s.lam[i]
+        st.force[s.which[i]] = lam
+        s.least[0] = min(s.least[0], lam)
+        for m in range(a.shape[0]):
+            a[m] += s.Y[i, m] * lam
+    return OK
+
+
+@jit
+def stages(s: System, st: State, h: float, first: int, last: int, which: int) -> int:
+    """Stages first <= i < last of a step from y, in st.new or st.work: rows of st.K."""
+    y, K, t = st.y, st.K, st.clock[TIME]
+    work = st.new if which == NEXT else st.work
+    n = y.shape[0]
+    for i in range(first, last):
+        for m in range(n):
+            work[m] = 0.0
+        for j in range(i):
+            weight = h * A[i, j]
+            if weight != 0.0:
+                for m in range(n):
+                    work[m] += weight * K[j, m]
+        for m in range(n):
+            work[m] += y[m]
+        status = derivative(s, st, t + C[i] * h, which, i)
+        if status != OK:
+            return status
+    return OK
+
+
+@block(STEP, System, State, float)
+def step(s: System, st: State, h: float) -> int:
+    """One step from y (with K[0] its derivative) to new; K[12] becomes the derivative there, force the contact forces there."""
+    return stages(s, st, h, 1, STAGES + 1, NEXT)
+
+
+@jit
+def error_norm(st: State, h: float) -> float:
+    """The error of a step against its tolerance: 1 is just right."""
+    y, new, K, rtol, atol = st.y, st.new, st.K, st.limits[RTOL], st.limits[ATOL]
+    n = y.shape[0]
+    five, three = 0.0, 0.0
+    for m in range(n):
+        e5, e3 = 0.0, 0.0
+        for j in range(STAGES + 1):
+            e5 += E5[j] * K[j, m]
+            e3 += E3[j] * K[j, m]
+        scale = atol + rtol * max(abs(y[m]), abs(new[m]))
+        five += (e5 / scale) ** 2
+        three += (e3 / scale) ** 2
+    if five == 0.0 and three == 0.0:
+        return 0.0
+    return abs(h) * five / np.sqrt((five + 0.01 * three) * n)
+
+
+@block(DENSE, System, State, float)
+def dense_coefficients(s: System, st: State, h: float) -> int:
+    """F (7, n) of the step; three more evaluations."""
+    for c in range(st.force.shape[0]):
+        st.spare[c] = st.force[c]
+    status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)
+    for c in range(st.force.shape[0]):
+        st.force[c] = st.spare[c]
+    if status != OK:
+        return status
+    y, new, K, F = st.y, st.new, st.K, st.F
+    for m in range(y.shape[0]):
+        change = new[m] - y[m]
+        F[0, m] = change
+        F[1, m] = h * K[0, m] - change
+        F[2, m] = 2.0 * change - h * (K[STAGES, m] + K[0, m])
+        for i in range(POWERS - 3):
+            F[3 + i, m] = 0.0
+    for i in range(POWERS - 3):
+        for j in range(EXTENDED):
+            weight = h * D[i, j]
+            if weight != 0.0:
+                for m in range(y.shape[0]):
+                    F[3 + i, m] += weight * K[j, m]
+    return OK
+
+
+@jit
+def dense_state(s: System, st: State, where: float) -> None:
+    """The state at the fraction ``where`` of the step, in st.work."""
+    y, F, out = st.y, st.F, st.work
+    for m in range(y.shape[0]):
+        value = 0.0
+        for i in range(POWERS):
+            value += F[POWERS - 1 - i, m]
+            value *= where if i % 2 == 0 else 1.0 - where
+        out[m] = y[m] + value
+    normalise(s.tree, out[: s.q.shape[0]])
+
+
+# for reports -----------------------------------------------------------------------------------------
+
+
+@jit
+def energy(s: System, q: Array, v: Array) -> tuple[float, float]:
+    """Kinetic and potential energy [J] of the links that move."""
+    copy(q, s.q)
+    call2(s.code[MASS], s.q.ctypes.data, s.M.ctypes.data)
+    call2(s.code[PLACEMENTS], s.q.ctypes.data, s.T.ctypes.data)
+    kinetic, potential = 0.0, 0.0
+    for i in range(v.shape[0]):
+        for j in range(v.shape[0]):
+            kinetic += 0.5 * v[i] * s.M[i, j] * v[j]
+    for i in range(s.mass.shape[0]):
+        place(s.T, i, s.com[i], s.x[:3])
+        for k in range(3):
+            potential -= s.mass[i] * s.gravity[k] * s.x[k]
+    return kinetic, potential
+
+
+@jit
+def describe(s: System, t: float, q: Array, v: Array, which: Array, out: Array) -> None:
+    """out (k, 10): position, unit normal, velocity relative to the wall or the other point, and its normal part, of each contact."""
+    copy(q, s.q)
+    copy(v, s.v)
+    place_bodies(s)
+    for i in range(which.shape[0]):
+        c = which[i]
+        contact_motion(s, c, t)
+        out[i, 9] = s.out[1] / s.out[3]
+        kind = s.contacts.kind[c]
+        for k in range(3):
+            out[i, k] = s.x[k]
+            out[i, 3 + k] = s.out[4 + k]
+            out[i, 6 + k] = s.x[3 + k]
+        if kind == PAIR:
+            for k in range(3):
+                out[i, k] -= s.contacts.radius[c] * 0.5 * s.out[4 + k]
+                out[i, 6 + k] -= s.x[12 + k]
+        elif kind == WALL:
+            wall = wall_velocity(s.surfaces, s.contacts.surface[c], t)
+            for k in range(3):
+                out[i, k] -= s.contacts.radius[c] * s.out[4 + k]
+                out[i, 6 + k] -= wall[k]
+        else:
+            for k in range(9):
+                out[i, k] = np.nan

@@ -1,0 +1,241 @@
+"""The impact phase: what the law makes of the closed contacts, and which of them hold afterwards. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from urdf_gibbs.contact import laws
+from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
+from urdf_gibbs.engine.jit import block, jit
+from urdf_gibbs.simulation.flight import (
+    IMPACT,
+    LAW_CHOSEN,
+    LCP,
+    LEAST_NORM,
+    OK,
+    OPENING,
+    PROJECT,
+    ROUNDS,
+    SETTLE,
+    TIME,
+    ZENO,
+    State,
+    System,
+    contact_rows,
+    copy,
+    free_rows,
+    holding,
+    mass_factors,
+    solve,
+    take_state,
+)
+
+Array = Any
+
+REST = 1e-9  # m/s: slower is at rest
+CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
+PATIENCE = 10  # rounds of an impact before restitution is taken to be zero
+TOO_MANY = 100
+CLOSED = 1e-14  # m
+
+NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
+
+
+@jit
+def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, after: Array) -> float:
+    """Rounds of the law until nothing approaches: total (k,) impulses, after (nv,) the velocity; gives the worst certificate."""
+    for i in range(k):
+        s.u[i], s.e[i] = s.rate[i], e[i]
+        total[i] = 0.0
+    worst = 0.0
+    for turn in range(1, TOO_MANY + 1):
+        st.count[ROUNDS] = turn
+        if turn > PATIENCE:
+            for i in range(k):
+                s.e[i] = 0.0
+        # The equality form is applied once: a contact that it pulled into the wall would be pulled back and forth for ever.
+        certificate = solve(s, law if turn == 1 or law != EQUALITY else NEWTON, k)
+        if not np.isfinite(certificate):
+            return certificate
+        worst = max(worst, certificate)
+        slowest = np.inf
+        for i in range(k):
+            total[i] += s.lam[i]
+            for m in range(after.shape[0]):
+                after[m] += s.Y[i, m] * s.lam[i]
+            for j in range(k):
+                s.u[i] += s.K[i * k + j] * s.lam[j]
+            slowest = min(slowest, s.u[i])
+        if slowest > -REST:
+            break
+    return worst
+
+
+@block(IMPACT, System, State, int, returns=types.float64)
+def impact(s: System, st: State, k: int) -> float:
+    """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is no solution.
+
+    Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
+    that would be shorter than zeno is the last, its restitution is zero.
+    """
+    t, law, zeno, nq = st.clock[TIME], st.choice[LAW_CHOSEN], st.limits[ZENO], s.q.shape[0]
+    v = st.y[nq:]
+    e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
+    for i in range(k):
+        e[i] = s.contacts.restitution[s.which[i]]
+        st.ends[s.which[i]] = np.nan
+    certificate = 0.0
+    for _ in range(k + 1):
+        take_state(s, st.y)
+        if mass_factors(s, 0) != OK:
+            return np.nan
+        contact_rows(s, t, k)
+        copy(v, after)
+        certificate = rounds_of(s, st, k, law, e, total, after)
+        copy(after, s.v)
+        if not np.isfinite(certificate) or rises(s, t, k) != OK:
+            return np.nan
+        again = False
+        for i in range(k):
+            if e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0 and 2.0 * s.rate[i] < -zeno * s.rise[i]:
+                bounce = -2.0 * s.rate[i] / s.rise[i]
+                st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 else t
+                e[i] = 0.0
+                again = True
+        if not again:
+            break
+    copy(after, v)
+    copy(total, s.lam[:k])
+    copy(e, s.e[:k])
+    return certificate
+
+
+@jit
+def resting(s: System, k: int, lowest: Array) -> int:
+    """The complementarity problem of accelerations for those of the k contacts that are at rest (lowest[j] their rows); how many.
+
+    s.K and s.u become theirs; forces in s.lam.
+    """
+    m = 0
+    for i in range(k):
+        if abs(s.rate[i]) <= REST:
+            lowest[m] = i
+            m += 1
+    for i in range(m):  # rows move up only, so nothing is overwritten before it is read
+        for j in range(m):
+            s.K[i * m + j] = s.K[lowest[i] * k + lowest[j]]
+        s.u[i] = s.rise[lowest[i]]
+    if m > 0:
+        solve(s, LCP, m)
+    return m
+
+
+@jit
+def rises(s: System, t: float, k: int) -> int:
+    """s.rate and s.rise of the k contacts at s.q, s.v, with those at rest held where they press."""
+    status = free_rows(s, t, k)
+    if status != OK:
+        return status
+    rows = np.empty(k, np.int64)
+    m = resting(s, k, rows)
+    for j in range(m):
+        for i in range(k):
+            for n in range(s.J.shape[1]):
+                s.rise[i] += s.J[i, n] * s.Y[rows[j], n] * s.lam[j]
+    return OK
+
+
+@block(SETTLE, System, State, int)
+def settle(s: System, st: State, k: int) -> int:
+    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force, 0 <= second rate of the gap, one of them zero."""
+    for c in range(st.held.shape[0]):
+        st.held[c] = 0
+    if k == 0:
+        return OK
+    take_state(s, st.y)
+    status = free_rows(s, st.clock[TIME], k)
+    if status != OK:
+        return status
+    rows = np.empty(k, np.int64)
+    m = resting(s, k, rows)
+    bound = calm(s, m)
+    for i in range(m):
+        if opened(s, i, m) <= bound:
+            st.held[s.which[rows[i]]] = 1
+    return OK
+
+
+@jit
+def opened(s: System, i: int, m: int) -> float:
+    """Second rate of the gap of row i of the solved problem of m contacts."""
+    rise = s.u[i]
+    for j in range(m):
+        rise += s.K[i * m + j] * s.lam[j]
+    return rise
+
+
+@jit
+def calm(s: System, m: int) -> float:
+    """Second rates of gaps below this are zero."""
+    largest = 1.0
+    for i in range(m):
+        largest = max(largest, abs(s.u[i]))
+    return CALM * largest
+
+
+@block(OPENING, System, State, float)
+def opening(s: System, st: State, t: float) -> int:
+    """Whether in the state st.work one of the held contacts must be let go: 1, or 0; minus a status where something is the matter."""
+    k = holding(st, s)
+    take_state(s, st.work)
+    status = free_rows(s, t, k)
+    if status != OK:
+        return -status
+    for i in range(k):
+        s.u[i] = s.rise[i]
+    solve(s, LCP, k)
+    bound = calm(s, k)
+    for i in range(k):
+        if opened(s, i, k) > bound:
+            return 1
+    return 0
+
+
+@block(PROJECT, System, State, int)
+def project(s: System, st: State, turns: int) -> int:
+    """st.y with the held contacts closed and at rest again, to rounding: the nearest state in the metric of M."""
+    t, nq, nv = st.clock[TIME], s.q.shape[0], s.v.shape[0]
+    q, v = st.y[:nq], st.y[nq:]
+    move, rate = np.empty(nv), np.empty(nq)
+    take_state(s, st.y)
+    status = mass_factors(s, 0)
+    if status != OK:
+        return status
+    k = holding(st, s)
+    for turn in range(turns):
+        take_state(s, st.y)
+        contact_rows(s, t, k)
+        widest = 0.0
+        for i in range(k):
+            widest = max(widest, abs(s.gap[i]))
+        last = turn == turns - 1 or widest < CLOSED
+        for i in range(k):
+            s.u[i] = -s.rate[i] if last else -s.gap[i]
+        solve(s, LEAST_NORM, k)
+        for m in range(nv):
+            move[m] = 0.0
+        for i in range(k):
+            for m in range(nv):
+                move[m] += s.Y[i, m] * s.lam[i]
+        if last:
+            for m in range(nv):
+                v[m] += move[m]
+            return OK
+        velocity_to_rate(s.tree, q, move, rate)
+        for m in range(nq):
+            q[m] += rate[m]
+        normalise(s.tree, q)
+    return OK

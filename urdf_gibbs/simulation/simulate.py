@@ -1,0 +1,492 @@
+"""Hybrid simulation: flight by an integrator of order 8, impacts by a law, rest by constrained flight."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+import time as clock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.kinematics import tree_of
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
+from urdf_gibbs.engine.jit import block_addresses
+from urdf_gibbs.engine.kernel import GRAVITY, c_function, triple
+from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, UnknownNameError
+from urdf_gibbs.robot.manifold import quaternion_error
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation import driver
+from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
+from urdf_gibbs.simulation.flight import (
+    ACCEPTED,
+    BAD_WALL,
+    CONTROLLER,
+    IMPACTS,
+    NOT_FINITE,
+    OK,
+    REJECTED,
+    SINGULAR,
+    TIME,
+    UNDERFLOW,
+    State,
+    System,
+    describe,
+    energy,
+    see_contacts,
+)
+from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
+from urdf_gibbs.walls import Vibration, Wall
+
+Array = NDArray[np.float64]
+Controller = Callable[[float, Array, Array], ArrayLike]
+Progress = Callable[[float, int], None]
+
+DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
+GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
+QUATERNION = 1e-6
+ROWS, BLOWS = 512, 256  # of the record that is handed over at once
+PATIENCE = 0.1  # s between two looks at Ctrl-C
+RADIANS_PER_STEP = 0.5  # of a vibrating wall
+REASONS = {
+    SINGULAR: "the mass matrix is singular here",
+    NOT_FINITE: "the acceleration is not finite",
+    UNDERFLOW: "the step has become too small: the motion is not smooth here, or the tolerance is below rounding",
+    BAD_WALL: "a gap is not finite",
+    CONTROLLER: "the controller failed",
+}
+
+
+class Simulator:
+    """A robot, what it can touch and by which law, made ready once; ``run`` simulates from a start. The arguments are simulate's."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        walls: Wall | Iterable[Wall] = (),
+        law: str = "newton",
+        restitution: float = 1.0,
+        gravity: ArrayLike = GRAVITY,
+        points: str | Iterable[PointLike] | None = None,
+        pairs: Iterable[Sequence[Any]] = (),
+        joint_limits: bool = False,
+        damping: bool = False,
+        controller: Controller | None = None,
+        controller_rate: float | None = None,
+        torque: ArrayLike | None = None,
+        rtol: float = 1e-10,
+        atol: float = 1e-10,
+        max_step: float = np.inf,
+        tie: float = 1e-8,
+        zeno: float = 1e-6,
+        resolution: float = 1e-3,
+        dense: bool = True,
+    ) -> None:
+        if law not in LAWS:
+            raise UnknownNameError("impact law", law, LAWS)
+        if not robot.nv:
+            raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
+        _within("restitution", restitution, 0.0, 1.0)
+        for name, value in {"rtol": rtol, "atol": atol, "max_step": max_step, "zeno": zeno, "resolution": resolution}.items():
+            if not value > 0.0:
+                raise ArgumentError(f"{name}={value!r}, expected more than 0")
+        _within("tie", tie, 0.0, 1e-3)
+        self.robot, self.gravity, self.law, self.restitution = robot, np.array(triple(gravity, "gravity")), law, float(restitution)
+        self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls)
+        self.points = resolve_points(robot, points) if self.walls or points is not None else ()
+        self._candidates = candidates(robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution)
+        self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
+        self._controller = _Controlled(controller, robot) if controller is not None else None
+        if controller_rate is not None and not 0.0 < controller_rate < np.inf:
+            raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
+        period = 1.0 / controller_rate if controller_rate and controller else 0.0
+        self._system = self._made(damping, controller is not None and controller_rate is None)
+        longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
+        self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
+        self._dense = bool(dense)
+        self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
+
+    def _made(self, damping: bool, in_stages: bool) -> System:
+        robot, found = self.robot, self._candidates
+        nb, nq, nv, nc = len(robot.joints), robot.nq, robot.nv, len(found.points)
+        gravity = tuple(self.gravity)
+        self._code = [
+            c_function(robot, "forward_dynamics", gravity),
+            c_function(robot, "forward_dynamics", gravity, careful=True),
+            c_function(robot, "mass_matrix"),
+            c_function(robot, "bias", gravity),
+            c_function(robot, "placements"),
+            *([self._controller.function] if self._controller else []),
+        ]
+        addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in self._code]
+        resistance = np.zeros(nv)
+        for joint in robot.joints if damping else ():
+            resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
+        tree = tree_of(robot)
+        return System(
+            tree=tree,
+            contacts=found.contacts,
+            surfaces=found.surfaces,
+            blocks=np.array(block_addresses(), dtype=np.int64),
+            code=np.array([*addresses, *[0] * (6 - len(addresses))], dtype=np.int64),
+            in_stages=np.array([in_stages], np.int64),
+            damping=resistance,
+            torque=self._torque.copy(),
+            mass=robot.mass.copy(),
+            com=robot.com.copy(),
+            gravity=self.gravity,
+            tau=np.zeros(nv),
+            b=np.zeros(nv),
+            q=np.zeros(nq),
+            v=np.zeros(nv),
+            a=np.zeros(nv),
+            h=np.zeros(nv),
+            M=np.zeros((nv, nv)),
+            T=np.zeros((nb, 12)),
+            S=np.zeros((len(tree.iv), 6)),
+            V=np.zeros((nb, 6)),
+            A=np.zeros((nb, 6)),
+            x=np.zeros(24),
+            out=np.zeros(7),
+            count=np.zeros(1, np.int64),
+            least=np.zeros(1),
+            time=np.zeros(1),
+            which=np.zeros(nc, np.int64),
+            J=np.zeros((nc, nv)),
+            Y=np.zeros((nc, nv)),
+            **{name: np.zeros(nc) for name in ("gap", "rate", "rise", "u", "e", "lam")},
+            K=np.zeros(nc * nc),
+        )
+
+    def _moves(self, contact: int) -> bool:
+        """Whether the contact's wall moves and can do work."""
+        found = self._candidates
+        return found.contacts.kind[contact] == 0 and bool(found.surfaces.whole[found.contacts.surface[contact], MOVES])
+
+    def run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None = None) -> Trajectory:
+        """Simulate from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s]; progress(t, impacts) is called now and then."""
+        robot, s = self.robot, self._system
+        q = _vector("q0", q0, robot.nq)
+        v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
+        if not (np.isfinite(duration) and duration >= 0.0):
+            raise ArgumentError(f"duration={duration!r}, expected a number of seconds, 0 or more")
+        joint, off = quaternion_error(robot.joints, q)
+        if off > QUATERNION:
+            raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
+        state = self._start(q, v, float(duration))
+        log = _Log(self, self._dense)
+        s.count[0], s.torque[:] = 0, self._torque
+        self._candidates.callbacks.error = None
+        if self._controller:
+            self._controller.problem = None
+        status, steps, started = driver.PAUSED, 64, clock.perf_counter()
+        with _interruptible() as interrupted:
+            while status == driver.PAUSED and not interrupted:
+                before = clock.perf_counter()
+                status = driver.advance(s, state, log.record, steps)
+                log.take()
+                took = clock.perf_counter() - before
+                steps = int(min(1_000_000, max(16, steps * min(4.0, 0.5 * PATIENCE / max(took, 1e-9)))))
+                if progress is not None:
+                    progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
+        statistics = {
+            "steps": int(state.count[ACCEPTED]),
+            "rejected": int(state.count[REJECTED]),
+            "evaluations": int(s.count[0]),
+            "impacts": int(state.count[IMPACTS]),
+            "seconds": clock.perf_counter() - started,
+        }
+        if status in (driver.FINISHED, driver.PAUSED):
+            return log.trajectory("complete" if status == driver.FINISHED else "interrupted", statistics, duration)
+        time = float(state.clock[TIME])
+        cause = self._cause()
+        if isinstance(cause, KeyboardInterrupt):
+            return log.trajectory("interrupted", statistics, duration)
+        reason = f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
+        trajectory = log.trajectory(f"failed: {reason}", statistics, duration)
+        raise SimulationError(reason, time, state.y[: robot.nq].copy(), state.y[robot.nq :].copy(), trajectory) from cause
+
+    def _start(self, q: Array, v: Array, duration: float) -> State:
+        robot, found = self.robot, self._candidates
+        n, nc = robot.nq + robot.nv, len(found.points)
+        state = State(
+            clock=np.array([0.0, 1e-3, 0.0, -1.0]),
+            count=np.zeros(9, np.int64),
+            limits=np.array([*{**self._limits, "duration": duration}.values()], dtype=float),
+            choice=np.array([LAWS.index(self.law), self._dense], np.int64),
+            y=np.concatenate([q, v]),
+            new=np.zeros(n),
+            work=np.zeros(n),
+            K=np.zeros((EXTENDED, n)),
+            F=np.zeros((POWERS, n)),
+            gaps=np.zeros((nc, 5)),
+            after=np.zeros((nc, 5)),
+            held=np.zeros(nc, np.int64),
+            force=np.zeros(nc),
+            spare=np.zeros(nc),
+            how=np.zeros(nc, np.int64),
+            suspects=np.zeros(nc, np.int64),
+            ends=np.full(nc, np.nan),
+        )
+        if nc:
+            see_contacts(self._system, state, 0.0, 0)
+            found.callbacks.raise_error()
+            gap = state.gaps[:, 0] / state.gaps[:, 3]
+            deep = np.flatnonzero(gap < -DEEP)
+            if len(deep):
+                raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
+        return state
+
+    def _cause(self) -> BaseException | None:
+        kept = [self._candidates.callbacks.error, self._controller.problem if self._controller else None, self._code[1].problem]
+        self._code[1].problem = None
+        return next((problem for problem in kept if problem is not None), None)
+
+    def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
+        """The impact of what touches and approaches in this state, now; None where nothing does."""
+        robot = self.robot
+        state = self._start(_vector("q", q, robot.nq), _vector("v", v, robot.nv), 0.0)
+        see_contacts(self._system, state, time, 0)
+        state.clock[TIME] = time
+        log = _Log(self, False)
+        status = driver.strike(self._system, state, log.record, -1)
+        if status != OK:
+            raise SimulationError(REASONS[status], time, state.y[: robot.nq], state.y[robot.nq :], log.trajectory("failed", {}, 0.0))
+        log.take()
+        return log.impacts[0] if log.impacts else None
+
+    def described(self, duration: float) -> dict[str, Any]:
+        """The settings as plain values."""
+        return {
+            **self._limits,
+            "duration": duration,
+            "law": self.law,
+            "restitution": self.restitution,
+            "walls": [_described(wall) for wall in self.walls],
+            "points": [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points],
+        }
+
+
+def simulate(
+    robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float, *, progress: Progress | None = None, **options: Any
+) -> Trajectory:
+    """Simulate a robot from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s].
+
+    walls: walls of urdf_gibbs.walls, one or several; law: "newton", "newton-equality" or "poisson"; restitution in [0, 1] where a
+    wall has none of its own; gravity (3,). points: what can touch, by default the joint origins and tips (contact/points.py);
+    pairs of points that can touch each other; joint_limits, damping: whether those of the URDF act. torque (nv,) is constant;
+    controller(t, q, v) -> (nv,) is called ``controller_rate`` times a second and its answer kept in between, or in each stage
+    of each step without a rate. rtol, atol: of the integrator, for each step; max_step [s].
+
+    tie [s]: contacts that would close within this time of each other are solved together. zeno [s]: a bounce shorter than this
+    is the last, then the contact holds. resolution [s]: what happens faster on a wall that is a Python function may be missed.
+    dense: keep the interpolant of each step. progress(t, impacts) is called now and then.
+
+    Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
+    wall, SimulationError with the trajectory so far where the motion cannot go on.
+    """
+    return Simulator(robot, **options).run(q0, v0, duration, progress)
+
+
+class _Controlled:
+    """A Python controller as a C function ``int64_t f(double *t, double *q, double *v, double *tau)``."""
+
+    def __init__(self, controller: Controller, robot: Robot) -> None:
+        self.problem: BaseException | None = None
+        position, velocity, moment = ctypes.c_double * robot.nq, ctypes.c_double * robot.nv, ctypes.c_double * 1
+
+        def called(t: int, q: int, v: int, tau: int) -> int:
+            try:
+                answer = np.asarray(
+                    controller(moment.from_address(t)[0], np.array(position.from_address(q)), np.array(velocity.from_address(v))), dtype=float
+                )
+                if answer.shape != (robot.nv,):
+                    raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
+                if not np.isfinite(answer).all():
+                    named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
+                    raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
+                velocity.from_address(tau)[:] = answer
+            except BaseException as problem:
+                self.problem = self.problem or problem
+                return 1
+            return 0
+
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)(called)
+
+
+class _Log:
+    """What has happened, taken over from the driver's record piece by piece."""
+
+    def __init__(self, simulator: Simulator, dense: bool) -> None:
+        robot = simulator.robot
+        n, nc = robot.nq + robot.nv, len(simulator._candidates.points)
+        parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
+        self._simulator = simulator
+        self.record = driver.Record(
+            filled=np.zeros(4, np.int64),
+            t=np.empty(ROWS),
+            y=np.empty((ROWS, n)),
+            F=np.empty((ROWS if dense else 0, POWERS, n)),
+            force=np.empty((ROWS, nc)),
+            blow_t=np.empty(BLOWS),
+            blow_y=np.empty((BLOWS, n)),
+            blow_v=np.empty((BLOWS, robot.nv)),
+            blow_size=np.empty((BLOWS, 2), np.int64),
+            blow_certificate=np.empty(BLOWS),
+            part=np.empty(parts, np.int64),
+            part_impulse=np.empty(parts),
+            part_restitution=np.empty(parts),
+            turn=np.empty((turns, 2), np.int64),
+            turn_t=np.empty((turns, 2)),
+        )
+        self._rows: list[tuple[Array, ...]] = []
+        self.impacts: list[Impact] = []
+        self._open: dict[int, tuple[float, float]] = {}
+        self._phases: list[Phase] = []
+
+    def take(self) -> None:
+        """Copy and empty the record."""
+        r = self.record
+        rows, blows, parts, turns = (int(x) for x in r.filled)
+        self._rows.append((r.t[:rows].copy(), r.y[:rows].copy(), r.F[:rows].copy(), r.force[:rows].copy()))
+        first = 0
+        for i in range(blows):
+            last = first + int(r.blow_size[i, 0])
+            self.impacts.append(self._impact(i, slice(first, last)))
+            first = last
+        for i in range(turns):
+            c, begins = (int(x) for x in r.turn[i])
+            if begins:
+                self._open[c] = (float(r.turn_t[i, 0]), float(r.turn_t[i, 1]))
+            else:
+                self._phases.append(self._phase(c, *self._open.pop(c), float(r.turn_t[i, 0])))
+        r.filled[:] = 0
+
+    def _phase(self, c: int, start: float, accumulation: float, end: float = np.inf) -> Phase:
+        found = self._simulator._candidates
+        return Phase(found.points[c], found.walls[c], start, end, accumulation)
+
+    def _impact(self, i: int, parts: slice) -> Impact:
+        simulator, r = self._simulator, self.record
+        found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
+        which = r.part[parts].copy()
+        q, v0, v1, t = r.blow_y[i, :nq].copy(), r.blow_y[i, nq:].copy(), r.blow_v[i].copy(), float(r.blow_t[i])
+        before, after = np.empty((len(which), 10)), np.empty((len(which), 10))
+        describe(s, t, q, v0, which, before)
+        describe(s, t, q, v1, which, after)
+        (kinetic, potential), (left, _) = energy(s, q, v0), energy(s, q, v1)
+        speed = np.sqrt((before[:, 6:9] ** 2).sum(axis=1))
+        cosine = np.divide(-before[:, 9], speed, out=np.ones(len(which)), where=speed > 0.0)
+        return Impact(
+            time=t,
+            points=tuple(found.points[c] for c in which),
+            walls=tuple(found.walls[c] for c in which),
+            positions=before[:, :3],
+            normals=before[:, 3:6],
+            angles_of_attack=np.arccos(np.clip(cosine, -1.0, 1.0)),
+            velocities_before=before[:, 6:9],
+            velocities_after=after[:, 6:9],
+            normal_velocities_before=before[:, 9],
+            normal_velocities_after=after[:, 9],
+            impulses=r.part_impulse[parts].copy(),
+            restitution=r.part_restitution[parts].copy(),
+            energy_before=kinetic + potential,
+            energy_after=left + potential,
+            q=q,
+            v_before=v0,
+            v_after=v1,
+            law=simulator.law,
+            rounds=int(r.blow_size[i, 1]),
+            certificate=float(r.blow_certificate[i]),
+            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
+        )
+
+    def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
+        simulator = self._simulator
+        nq = simulator.robot.nq
+        t, y, F, force = (np.concatenate(column) for column in zip(*self._rows, strict=True))
+        phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
+        statistics["energy_gains"] = sum(impact.energy_gain for impact in self.impacts)
+        return Trajectory(
+            robot=simulator.robot,
+            gravity=simulator.gravity.copy(),
+            t=t,
+            q=np.ascontiguousarray(y[:, :nq]),
+            v=np.ascontiguousarray(y[:, nq:]),
+            contact_names=simulator._candidates.names,
+            contact_forces=force,
+            impacts=tuple(self.impacts),
+            phases=tuple(sorted(phases, key=lambda phase: phase.start)),
+            status=status,
+            settings=simulator.described(duration),
+            statistics=statistics,
+            dense=F[1:] if simulator._dense and len(F) else None,
+        )
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Ctrl-C fills the list instead of raising; a second one raises. Only where Python's own handler is at work."""
+    caught: list[int] = []
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not mine:
+        yield caught
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield caught
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _longest_step(found: Candidates, walls: Sequence[Wall], resolution: float) -> float:
+    """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions."""
+    bounds = [np.inf]
+    bounds += [RADIANS_PER_STEP / abs(wall.motion.omega) for wall in walls if isinstance(wall.motion, Vibration) and wall.motion.omega]
+    if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
+        bounds.append(10.0 * resolution)
+    return min(bounds)
+
+
+def _vector(name: str, values: ArrayLike, width: int) -> Array:
+    array = np.array(values, dtype=float)
+    if array.shape != (width,):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
+    return array
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ArgumentError(f"{name}={value!r}, expected a number from {low:g} to {high:g}")
+
+
+def _described(wall: Wall) -> dict[str, Any]:
+    """A wall as plain values; functions by their names."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray | tuple | list):
+            return np.asarray(value).tolist()
+        if value is None or isinstance(value, str | int | float | bool):
+            return value
+        if hasattr(value, "__dataclass_fields__"):
+            return {"kind": type(value).__name__.lower(), **{f.name: plain(getattr(value, f.name)) for f in fields(value)}}
+        return f"<{getattr(value, '__name__', type(value).__name__)}>"
+
+    return dict(plain(wall))
