@@ -1,10 +1,17 @@
 """urdf_gibbs: load a URDF, compute its dynamics by Gibbs-Appell formulations of our own, check them against Pinocchio."""
 
-from urdf_gibbs.bundled import model_names, model_path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from urdf_gibbs import walls
+from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
 from urdf_gibbs.engine.kernel import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
     OracleMissingError,
+    PenetrationError,
+    SimulationError,
     SingularMassMatrixError,
     UnknownNameError,
     UrdfError,
@@ -27,14 +34,23 @@ from urdf_gibbs.functions import (
 from urdf_gibbs.lint import check
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.trajectory import Impact, Trajectory
+
+if TYPE_CHECKING:
+    from urdf_gibbs.simulation.simulate import Simulator, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
+    "Impact",
     "OracleMissingError",
+    "PenetrationError",
     "Robot",
+    "SimulationError",
+    "Simulator",
     "SingularMassMatrixError",
+    "Trajectory",
     "UnknownNameError",
     "UrdfError",
     "UrdfGibbsError",
@@ -56,5 +72,18 @@ __all__ = [
     "model_path",
     "momentum",
     "potential_energy",
+    "scenario_names",
+    "scenario_path",
     "set_threads",
+    "simulate",
+    "walls",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The simulation is imported when it is first used: its compiler takes as long to import as all the rest."""
+    if name in ("Simulator", "simulate"):
+        from urdf_gibbs.simulation import simulate as room
+
+        return getattr(room, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -34,6 +34,7 @@ KINDS = {
     "Float2": types.Array(types.float64, 2, "C"),
     "Float3": types.Array(types.float64, 3, "C"),
 }
+DTYPES = {types.int64: np.dtype(np.int64).char, types.float64: np.dtype(np.float64).char}
 WORDS = 4  # of the table for each field: address, shape
 WORD = ir.IntType(64)
 
@@ -51,7 +52,7 @@ class Struct:
             value = values[name]
             if isinstance(kind, StructType):
                 row[0] = value._address
-            elif value.dtype.name != kind.dtype.name or value.ndim != kind.ndim or not value.flags.c_contiguous:
+            elif value.dtype.char != DTYPES[kind.dtype] or value.ndim != kind.ndim or not value.flags.c_contiguous:
                 raise TypeError(f"{name} is {value.dtype} {value.shape}, expected {kind}")
             else:
                 row[0], row[1 : 1 + kind.ndim] = value.ctypes.data, value.shape

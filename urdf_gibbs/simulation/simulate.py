@@ -43,7 +43,7 @@ from urdf_gibbs.simulation.flight import (
     energy,
     see_contacts,
 )
-from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
+from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, Trajectory
 from urdf_gibbs.walls import Vibration, Wall
 
 Array = NDArray[np.float64]
@@ -113,6 +113,7 @@ class Simulator:
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
         self._dense = bool(dense)
+        self._described = self._plain_settings()
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
     def _made(self, damping: bool, in_stages: bool) -> System:
@@ -258,17 +259,17 @@ class Simulator:
         see_contacts(self._system, state, time, 0)
         state.clock[TIME] = time
         log = _Log(self, False)
+        driver.write_row(log.record, state, False)
         status = driver.strike(self._system, state, log.record, -1)
+        log.take()
         if status != OK:
             raise SimulationError(REASONS[status], time, state.y[: robot.nq], state.y[robot.nq :], log.trajectory("failed", {}, 0.0))
-        log.take()
         return log.impacts[0] if log.impacts else None
 
-    def described(self, duration: float) -> dict[str, Any]:
+    def _plain_settings(self) -> dict[str, Any]:
         """The settings as plain values."""
         return {
             **self._limits,
-            "duration": duration,
             "law": self.law,
             "restitution": self.restitution,
             "walls": [_described(wall) for wall in self.walls],
@@ -277,7 +278,17 @@ class Simulator:
 
 
 def simulate(
-    robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float, *, progress: Progress | None = None, **options: Any
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike | None,
+    duration: float,
+    walls: Wall | Iterable[Wall] = (),
+    law: str = "newton",
+    restitution: float = 1.0,
+    controller: Controller | None = None,
+    *,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Trajectory:
     """Simulate a robot from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s].
 
@@ -294,7 +305,8 @@ def simulate(
     Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
     wall, SimulationError with the trajectory so far where the motion cannot go on.
     """
-    return Simulator(robot, **options).run(q0, v0, duration, progress)
+    simulator = Simulator(robot, walls=walls, law=law, restitution=restitution, controller=controller, **options)
+    return simulator.run(q0, v0, duration, progress)
 
 
 class _Controlled:
@@ -349,37 +361,42 @@ class _Log:
             turn_t=np.empty((turns, 2)),
         )
         self._rows: list[tuple[Array, ...]] = []
-        self.impacts: list[Impact] = []
+        self._blows: list[tuple[Any, ...]] = []
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
 
     def take(self) -> None:
         """Copy and empty the record."""
         r = self.record
-        rows, blows, parts, turns = (int(x) for x in r.filled)
+        rows, blows, parts, turns = r.filled.tolist()
         self._rows.append((r.t[:rows].copy(), r.y[:rows].copy(), r.F[:rows].copy(), r.force[:rows].copy()))
+        which, impulse, restitution = r.part[:parts].copy(), r.part_impulse[:parts].copy(), r.part_restitution[:parts].copy()
+        y, v, times, certificates = r.blow_y[:blows].copy(), r.blow_v[:blows].copy(), r.blow_t[:blows].tolist(), r.blow_certificate[:blows].tolist()
         first = 0
-        for i in range(blows):
-            last = first + int(r.blow_size[i, 0])
-            self.impacts.append(self._impact(i, slice(first, last)))
-            first = last
-        for i in range(turns):
-            c, begins = (int(x) for x in r.turn[i])
+        for i, (k, rounds) in enumerate(r.blow_size[:blows].tolist()):
+            own = slice(first, first + k)
+            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], rounds, certificates[i]))
+            first += k
+        for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
             if begins:
-                self._open[c] = (float(r.turn_t[i, 0]), float(r.turn_t[i, 1]))
+                self._open[c] = (t, accumulation)
             else:
-                self._phases.append(self._phase(c, *self._open.pop(c), float(r.turn_t[i, 0])))
+                self._phases.append(self._phase(c, *self._open.pop(c), t))
         r.filled[:] = 0
+
+    @property
+    def impacts(self) -> LazyImpacts:
+        return LazyImpacts(len(self._blows), self._impact)
 
     def _phase(self, c: int, start: float, accumulation: float, end: float = np.inf) -> Phase:
         found = self._simulator._candidates
         return Phase(found.points[c], found.walls[c], start, end, accumulation)
 
-    def _impact(self, i: int, parts: slice) -> Impact:
-        simulator, r = self._simulator, self.record
+    def _impact(self, i: int) -> Impact:
+        simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        which = r.part[parts].copy()
-        q, v0, v1, t = r.blow_y[i, :nq].copy(), r.blow_y[i, nq:].copy(), r.blow_v[i].copy(), float(r.blow_t[i])
+        t, which, y, v1, impulse, restitution, rounds, certificate = self._blows[i]
+        q, v0 = y[:nq], y[nq:]
         before, after = np.empty((len(which), 10)), np.empty((len(which), 10))
         describe(s, t, q, v0, which, before)
         describe(s, t, q, v1, which, after)
@@ -397,16 +414,16 @@ class _Log:
             velocities_after=after[:, 6:9],
             normal_velocities_before=before[:, 9],
             normal_velocities_after=after[:, 9],
-            impulses=r.part_impulse[parts].copy(),
-            restitution=r.part_restitution[parts].copy(),
+            impulses=impulse,
+            restitution=restitution,
             energy_before=kinetic + potential,
             energy_after=left + potential,
             q=q,
             v_before=v0,
             v_after=v1,
             law=simulator.law,
-            rounds=int(r.blow_size[i, 1]),
-            certificate=float(r.blow_certificate[i]),
+            rounds=rounds,
+            certificate=certificate,
             energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
         )
 
@@ -415,7 +432,6 @@ class _Log:
         nq = simulator.robot.nq
         t, y, F, force = (np.concatenate(column) for column in zip(*self._rows, strict=True))
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
-        statistics["energy_gains"] = sum(impact.energy_gain for impact in self.impacts)
         return Trajectory(
             robot=simulator.robot,
             gravity=simulator.gravity.copy(),
@@ -424,10 +440,10 @@ class _Log:
             v=np.ascontiguousarray(y[:, nq:]),
             contact_names=simulator._candidates.names,
             contact_forces=force,
-            impacts=tuple(self.impacts),
+            impacts=self.impacts,
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,
-            settings=simulator.described(duration),
+            settings={**simulator._described, "duration": duration},
             statistics=statistics,
             dense=F[1:] if simulator._dense and len(F) else None,
         )

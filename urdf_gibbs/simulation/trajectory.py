@@ -9,11 +9,11 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,6 +126,35 @@ class Phase:
     accumulation: float = np.nan
 
 
+class LazyImpacts(Sequence[Impact]):
+    """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
+
+    def __init__(self, count: int, make: Callable[[int], Impact]) -> None:
+        self._made: list[Impact | None] = [None] * count
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> Impact: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Impact, ...]: ...
+    def __getitem__(self, index: int | slice) -> Impact | tuple[Impact, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        made = self._made[index]
+        if made is None:
+            made = self._made[index] = self._make(range(len(self))[index])
+        return made
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)
+
+
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """A motion of ``robot`` in N rows: ``t`` (N,) [s], ``q`` (N, nq) and ``v`` (N, nv). Arrays are read-only and not copied.
@@ -146,7 +175,7 @@ class Trajectory:
     v: Array
     contact_names: tuple[str, ...] = ()
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    impacts: tuple[Impact, ...] = ()
+    impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
     settings: dict[str, Any] = field(default_factory=dict)
@@ -168,11 +197,12 @@ class Trajectory:
         _put(self, "contact_forces", (n, len(names)))
         if self.dense is not None:
             _put(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
-        _set(self, "impacts", tuple(self.impacts))
         _set(self, "phases", tuple(self.phases))
-        for impact in self.impacts:
-            if (impact.q.size, impact.v_before.size, impact.v_after.size) != (nq, nv, nv):
-                raise ArgumentError(f"{impact!r} is not of this robot, expected nq={nq}, nv={nv}")
+        if not isinstance(self.impacts, LazyImpacts):
+            _set(self, "impacts", tuple(self.impacts))
+            for impact in self.impacts:
+                if (impact.q.size, impact.v_before.size, impact.v_after.size) != (nq, nv, nv):
+                    raise ArgumentError(f"{impact!r} is not of this robot, expected nq={nq}, nv={nv}")
         _set(self, "settings", _plain(self.settings))
         _set(self, "statistics", _plain(self.statistics))
 
