@@ -122,13 +122,13 @@ def c_function(robot: Robot, name: str, gravity: ArrayLike = GRAVITY, careful: b
         try:
             entry(*arrays)
         except BaseException as problem:
-            function.problem = problem
+            made_up.problem = problem
             return SINGULAR
         return 0
 
-    function: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(shapes))(answered)
-    function.problem = None
-    return function
+    made_up: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(shapes))(answered)
+    made_up.problem = None
+    return made_up
 
 
 def adaptive(robot: Robot, name: str, **options: Any) -> Callable[..., Array]:

@@ -73,8 +73,8 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -
     opt : optimisation level of code generation, 0 to 3.
     symbols : addresses of further external functions, by name.
     """
-    import llvmlite  # type: ignore[import-untyped]
-    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+    import llvmlite
+    import llvmlite.binding as llvm
 
     from urdf_gibbs import __version__
 

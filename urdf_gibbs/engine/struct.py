@@ -65,7 +65,7 @@ class Struct:
         return type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
 
 
-class StructType(types.Type):  # type: ignore[misc]
+class StructType(types.Type):
     """What the compiler knows of a Struct: its name. The fields are found by it."""
 
     fields: dict[str, dict[str, Any]] = {}  # noqa: RUF012

@@ -1,6 +1,7 @@
-"""The coefficients of DOP853: Dormand and Prince's Runge-Kutta method of order 8 with error estimates of orders 5 and 3 and a dense output of order 7.
+"""The coefficients of DOP853: Dormand and Prince's Runge-Kutta method of order 8.
 
-(E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, Sect. II.10.)
+It has error estimates of orders 5 and 3 and a dense output of order 7 (E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary
+Differential Equations I, Sect. II.10).
 """
 
 from __future__ import annotations

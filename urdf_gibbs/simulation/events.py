@@ -213,7 +213,7 @@ def is_smooth(s: System, c: int) -> bool:
     if s.contacts.kind[c] != WALL:
         return True
     kind = s.surfaces.kind[s.contacts.surface[c]]
-    return kind == PLANE or kind == CYLINDER or kind == SPHERE or kind == IMPLICIT or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
+    return kind in (PLANE, CYLINDER, SPHERE, IMPLICIT) or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
 
 
 @jit

@@ -41,7 +41,9 @@ OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL = 0, 1, 2, 3, 4, 5
 FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL = range(6)  # in System.code
 
 # Numbers of the blocks.
-SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS, CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND = range(15)
+SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS, CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND = range(
+    15
+)
 
 PRESENT, NEXT, WORK = range(3)  # states: y, new, work of State
 
@@ -120,6 +122,20 @@ FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN = r
 RTOL, ATOL, LONGEST, TIE, ZENO, END, PERIOD = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)
 
+
+def _sparse(matrix: Array) -> tuple[Array, Array, Array]:
+    """Rows that count, their weights and how many, row by row of a matrix, filled up with zeros to a multiple of four."""
+    rows, weights = np.zeros((len(matrix), EXTENDED), np.int64), np.zeros((len(matrix), EXTENDED))
+    counts = np.zeros(len(matrix), np.int64)
+    for i, line in enumerate(matrix):
+        own = np.flatnonzero(line)
+        rows[i, : len(own)], weights[i, : len(own)], counts[i] = own, line[own], len(own)
+    return rows, weights, counts
+
+
+STAGE_ROWS, STAGE_WEIGHTS, STAGE_COUNTS = _sparse(A)
+ERROR_ROWS, ERROR_WEIGHTS, ERROR_COUNTS = _sparse(np.array([E5, E3]))
+DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 
 LCP, LEAST_NORM = len(LAWS), len(LAWS) + 1  # asked of ``solve`` beside the impact laws
 
@@ -313,21 +329,23 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
 
 
 @jit
+def combine(K: Array, rows: Array, weights: Array, count: int, h: float, out: Array) -> None:
+    """out (n,) += h sum of weights times rows of K, four at a time: memory traffic is most of the work."""
+    for j in range(0, count, 4):
+        a, b, c, d = K[rows[j]], K[rows[j + 1]], K[rows[j + 2]], K[rows[j + 3]]
+        p, q, r, w = h * weights[j], h * weights[j + 1], h * weights[j + 2], h * weights[j + 3]
+        for m in range(out.shape[0]):
+            out[m] += (p * a[m] + q * b[m]) + (r * c[m] + w * d[m])
+
+
+@jit
 def stages(s: System, st: State, h: float, first: int, last: int, which: int) -> int:
     """Stages first <= i < last of a step from y, in st.new or st.work: rows of st.K."""
-    y, K, t = st.y, st.K, st.clock[TIME]
+    t = st.clock[TIME]
     work = st.new if which == NEXT else st.work
-    n = y.shape[0]
     for i in range(first, last):
-        for m in range(n):
-            work[m] = 0.0
-        for j in range(i):
-            weight = h * A[i, j]
-            if weight != 0.0:
-                for m in range(n):
-                    work[m] += weight * K[j, m]
-        for m in range(n):
-            work[m] += y[m]
+        copy(st.y, work)
+        combine(st.K, STAGE_ROWS[i], STAGE_WEIGHTS[i], STAGE_COUNTS[i], h, work)
         status = derivative(s, st, t + C[i] * h, which, i)
         if status != OK:
             return status
@@ -342,18 +360,20 @@ def step(s: System, st: State, h: float) -> int:
 
 @jit
 def error_norm(st: State, h: float) -> float:
-    """The error of a step against its tolerance: 1 is just right."""
+    """The error of a step against its tolerance: 1 is just right. Uses st.work and the last rows of st.K."""
     y, new, K, rtol, atol = st.y, st.new, st.K, st.limits[RTOL], st.limits[ATOL]
+    e5, e3 = K[EXTENDED - 1], K[EXTENDED - 2]
     n = y.shape[0]
+    for m in range(n):
+        e5[m] = 0.0
+        e3[m] = 0.0
+    combine(K, ERROR_ROWS[0], ERROR_WEIGHTS[0], ERROR_COUNTS[0], 1.0, e5)
+    combine(K, ERROR_ROWS[1], ERROR_WEIGHTS[1], ERROR_COUNTS[1], 1.0, e3)
     five, three = 0.0, 0.0
     for m in range(n):
-        e5, e3 = 0.0, 0.0
-        for j in range(STAGES + 1):
-            e5 += E5[j] * K[j, m]
-            e3 += E3[j] * K[j, m]
-        scale = atol + rtol * max(abs(y[m]), abs(new[m]))
-        five += (e5 / scale) ** 2
-        three += (e3 / scale) ** 2
+        scale = 1.0 / (atol + rtol * max(abs(y[m]), abs(new[m])))
+        five += (e5[m] * scale) ** 2
+        three += (e3[m] * scale) ** 2
     if five == 0.0 and three == 0.0:
         return 0.0
     return abs(h) * five / np.sqrt((five + 0.01 * three) * n)
@@ -375,14 +395,10 @@ def dense_coefficients(s: System, st: State, h: float) -> int:
         F[0, m] = change
         F[1, m] = h * K[0, m] - change
         F[2, m] = 2.0 * change - h * (K[STAGES, m] + K[0, m])
-        for i in range(POWERS - 3):
-            F[3 + i, m] = 0.0
+        for i in range(3, POWERS):
+            F[i, m] = 0.0
     for i in range(POWERS - 3):
-        for j in range(EXTENDED):
-            weight = h * D[i, j]
-            if weight != 0.0:
-                for m in range(y.shape[0]):
-                    F[3 + i, m] += weight * K[j, m]
+        combine(K, DENSE_ROWS[i], DENSE_WEIGHTS[i], DENSE_COUNTS[i], h, F[3 + i])
     return OK
 
 

@@ -52,12 +52,15 @@ TOP = (
     "tolerances",
     "contacts",
     "walls",
+    "reference",
 )
 ROBOT = ("file", "base", "mimic", "package_dirs")
 TOLERANCES = ("rtol", "atol", "max_step", "tie", "zeno", "resolution")
 LONGEST_TIE = 1e-3  # s
 CONTACTS = ("points", "pairs", "joint_limits", "damping")
 POINT = ("name", "link", "position", "radius")
+REFERENCE = ("source", "impacts")
+QUANTITIES = ("angle", "velocity", "impulse")  # of an impact of a reference
 KINDS = {name.lower(): name for name in ("Plane", "Circle", "Cylinder", "Sphere", "Ellipsoid", "Box", "Corridor", "HeightField")}
 MOTIONS = {"vibration": "Vibration", "drift": "Drift"}
 SIDES = ("inside", "outside")
@@ -88,6 +91,28 @@ class ScenarioError(UrdfGibbsError, ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+@dataclass(frozen=True, slots=True)
+class ReferenceImpact:
+    """An impact as somebody else has it; what the file does not give is NaN.
+
+    ``time`` [s], ``angle`` of attack [deg], change of the normal ``velocity`` [m/s], ``impulse`` [N s] on each of ``points``.
+    """
+
+    time: float
+    points: tuple[str, ...]
+    angle: float = math.nan
+    velocity: float = math.nan
+    impulse: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Published results to compare with, and where they stand."""
+
+    source: str
+    impacts: tuple[ReferenceImpact, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """What a scenario file says. Arrays are read-only.
@@ -112,6 +137,7 @@ class Scenario:
     joint_limits: bool
     damping: bool
     tolerances: Mapping[str, float]
+    reference: Reference | None = None
 
     def arguments(self) -> dict[str, Any]:
         """What ``simulate(**arguments)`` takes; tolerances that the file does not give are left to it."""
@@ -159,6 +185,16 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
         radius = 2.5
         motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity
+
+        [reference]                     # results to compare with; they change nothing
+        source = "Shafei 2018, Table 3"
+
+        [[reference.impacts]]           # time and points are required
+        time = 0.3851                   # s
+        points = ["O1", "O5"]
+        angle = 33.12                   # of attack, degrees
+        velocity = 6.32                 # change of the normal velocity of each point, m/s
+        impulse = 5.26                  # on each point, N s
 
     ``rpy = [...]`` may stand for a wall's ``rotation``. Raises ScenarioError with all problems of the file, UrdfError where
     only the robot's file is at fault.
@@ -225,6 +261,7 @@ class _Reader:
         contacts = self.table((), content, "contacts", CONTACTS)
         joint_limits = self.flag(("contacts", "joint_limits"), contacts.get("joint_limits", False))
         damping = self.flag(("contacts", "damping"), contacts.get("damping", False))
+        reference = self.reference(content) if "reference" in content else None
         robot = self.robot(content)
         if robot is None:
             raise self.error()
@@ -253,6 +290,7 @@ class _Reader:
             joint_limits=bool(joint_limits),
             damping=bool(damping),
             tolerances=MappingProxyType(tolerances),
+            reference=reference,
         )
 
     def error(self) -> ScenarioError:
@@ -524,6 +562,30 @@ class _Reader:
             else:
                 found.append(pair)
         return tuple(found)
+
+    # reference ----------------------------------------------------------------------------------
+
+    def reference(self, content: Table) -> Reference:
+        table = self.table((), content, "reference", REFERENCE)
+        source = self.string(("reference", "source"), table.get("source", ""))
+        path = ("reference", "impacts")
+        entries = self.list_of(path, table.get("impacts", []), "[[reference.impacts]], one for each impact")
+        found = [self.reference_impact((*path, k), entry) for k, entry in enumerate(entries)]
+        return Reference(source or "", tuple(impact for impact in found if impact is not None))
+
+    def reference_impact(self, path: Keys, entry: Any) -> ReferenceImpact | None:
+        if not isinstance(entry, dict):
+            self.wrong(path, _shown(entry), "a table with time and points")
+            return None
+        self.known(path, entry, ("time", "points", *QUANTITIES))
+        time = self.number((*path, "time"), entry["time"]) if self.has(path, entry, "time") else None
+        listed = self.list_of((*path, "points"), entry["points"], "a list of points") if self.has(path, entry, "points") else []
+        points = [self.string((*path, "points", k), name) for k, name in enumerate(listed)]
+        values = {key: self.number((*path, key), entry[key]) for key in QUANTITIES if key in entry}
+        if time is None or None in points or None in values.values():
+            return None
+        own = {key: value for key, value in values.items() if value is not None}
+        return ReferenceImpact(time, tuple(name for name in points if name is not None), **own)
 
     # walls --------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from urdf_gibbs.simulation.flight import (
     ACCEPTED,
     BAD_WALL,
     CONTROLLER,
+    END,
     IMPACTS,
     NOT_FINITE,
     OK,
@@ -103,7 +104,9 @@ class Simulator:
         self.robot, self.gravity, self.law, self.restitution = robot, np.array(triple(gravity, "gravity")), law, float(restitution)
         self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls)
         self.points = resolve_points(robot, points) if self.walls or points is not None else ()
-        self._candidates = candidates(robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution)
+        self._candidates = candidates(
+            robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution
+        )
         self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
         self._controller = _Controlled(controller, robot) if controller is not None else None
         if controller_rate is not None and not 0.0 < controller_rate < np.inf:
@@ -114,6 +117,9 @@ class Simulator:
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
         self._dense = bool(dense)
         self._described = self._plain_settings()
+        self._state, self._record = self._rooms()
+        self._lock = threading.Lock()
+        self._owner: threading.Thread | None = None
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
     def _made(self, damping: bool, in_stages: bool) -> System:
@@ -168,13 +174,61 @@ class Simulator:
             K=np.zeros(nc * nc),
         )
 
+    def _rooms(self) -> tuple[State, driver.Record]:
+        """Room for the state and the record of a run."""
+        nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
+        state = State(
+            clock=np.zeros(4),
+            count=np.zeros(9, np.int64),
+            limits=np.array([*self._limits.values()], dtype=float),
+            choice=np.array([LAWS.index(self.law), self._dense], np.int64),
+            **{name: np.zeros(n) for name in ("y", "new", "work")},
+            K=np.zeros((EXTENDED, n)),
+            F=np.zeros((POWERS, n)),
+            **{name: np.zeros((nc, 5)) for name in ("gaps", "after")},
+            **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects")},
+            **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
+        )
+        parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
+        record = driver.Record(
+            filled=np.zeros(4, np.int64),
+            t=np.empty(ROWS),
+            y=np.empty((ROWS, n)),
+            F=np.empty((ROWS if self._dense else 0, POWERS, n)),
+            force=np.empty((ROWS, nc)),
+            blow_t=np.empty(BLOWS),
+            blow_y=np.empty((BLOWS, n)),
+            blow_v=np.empty((BLOWS, nv)),
+            blow_size=np.empty((BLOWS, 2), np.int64),
+            blow_certificate=np.empty(BLOWS),
+            part=np.empty(parts, np.int64),
+            part_impulse=np.empty(parts),
+            part_restitution=np.empty(parts),
+            turn=np.empty((turns, 2), np.int64),
+            turn_t=np.empty((turns, 2)),
+        )
+        return state, record
+
     def _moves(self, contact: int) -> bool:
         """Whether the contact's wall moves and can do work."""
         found = self._candidates
         return found.contacts.kind[contact] == 0 and bool(found.surfaces.whole[found.contacts.surface[contact], MOVES])
 
     def run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None = None) -> Trajectory:
-        """Simulate from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s]; progress(t, impacts) is called now and then."""
+        """Simulate from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s]; progress(t, impacts) is called now and then.
+
+        A Simulator runs one simulation at a time: threads wait for each other, and a controller cannot call its own simulator.
+        """
+        if not self._lock.acquire(timeout=-1 if threading.current_thread() is not self._owner else 0):
+            raise ArgumentError("this Simulator is running already; expected another Simulator inside of its controller")
+        self._owner = threading.current_thread()
+        try:
+            return self._run(q0, v0, duration, progress)
+        finally:
+            self._owner = None
+            self._lock.release()
+
+    def _run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None) -> Trajectory:
         robot, s = self.robot, self._system
         q = _vector("q0", q0, robot.nq)
         v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
@@ -184,7 +238,7 @@ class Simulator:
         if off > QUATERNION:
             raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
         state = self._start(q, v, float(duration))
-        log = _Log(self, self._dense)
+        log = _Log(self)
         s.count[0], s.torque[:] = 0, self._torque
         self._candidates.callbacks.error = None
         if self._controller:
@@ -218,26 +272,16 @@ class Simulator:
 
     def _start(self, q: Array, v: Array, duration: float) -> State:
         robot, found = self.robot, self._candidates
-        n, nc = robot.nq + robot.nv, len(found.points)
-        state = State(
-            clock=np.array([0.0, 1e-3, 0.0, -1.0]),
-            count=np.zeros(9, np.int64),
-            limits=np.array([*{**self._limits, "duration": duration}.values()], dtype=float),
-            choice=np.array([LAWS.index(self.law), self._dense], np.int64),
-            y=np.concatenate([q, v]),
-            new=np.zeros(n),
-            work=np.zeros(n),
-            K=np.zeros((EXTENDED, n)),
-            F=np.zeros((POWERS, n)),
-            gaps=np.zeros((nc, 5)),
-            after=np.zeros((nc, 5)),
-            held=np.zeros(nc, np.int64),
-            force=np.zeros(nc),
-            spare=np.zeros(nc),
-            how=np.zeros(nc, np.int64),
-            suspects=np.zeros(nc, np.int64),
-            ends=np.full(nc, np.nan),
-        )
+        nc = len(found.points)
+        state = self._state
+        state.clock[:] = 0.0, 1e-3, 0.0, -1.0
+        state.count[:] = 0
+        state.limits[END] = duration
+        state.y[: robot.nq], state.y[robot.nq :] = q, v
+        state.K[0] = 0.0
+        state.held[:] = 0
+        state.force[:] = 0.0
+        self._record.filled[:] = 0
         if nc:
             see_contacts(self._system, state, 0.0, 0)
             found.callbacks.raise_error()
@@ -258,7 +302,7 @@ class Simulator:
         state = self._start(_vector("q", q, robot.nq), _vector("v", v, robot.nv), 0.0)
         see_contacts(self._system, state, time, 0)
         state.clock[TIME] = time
-        log = _Log(self, False)
+        log = _Log(self)
         driver.write_row(log.record, state, False)
         status = driver.strike(self._system, state, log.record, -1)
         log.take()
@@ -319,14 +363,15 @@ class _Controlled:
         def called(t: int, q: int, v: int, tau: int) -> int:
             try:
                 answer = np.asarray(
-                    controller(moment.from_address(t)[0], np.array(position.from_address(q)), np.array(velocity.from_address(v))), dtype=float
+                    controller(moment.from_address(t)[0], np.array(position.from_address(q)), np.array(velocity.from_address(v))),
+                    dtype=float,
                 )
                 if answer.shape != (robot.nv,):
                     raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
                 if not np.isfinite(answer).all():
                     named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
                     raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
-                velocity.from_address(tau)[:] = answer
+                velocity.from_address(tau)[:] = answer.tolist()
             except BaseException as problem:
                 self.problem = self.problem or problem
                 return 1
@@ -338,28 +383,9 @@ class _Controlled:
 class _Log:
     """What has happened, taken over from the driver's record piece by piece."""
 
-    def __init__(self, simulator: Simulator, dense: bool) -> None:
-        robot = simulator.robot
-        n, nc = robot.nq + robot.nv, len(simulator._candidates.points)
-        parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
+    def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
-        self.record = driver.Record(
-            filled=np.zeros(4, np.int64),
-            t=np.empty(ROWS),
-            y=np.empty((ROWS, n)),
-            F=np.empty((ROWS if dense else 0, POWERS, n)),
-            force=np.empty((ROWS, nc)),
-            blow_t=np.empty(BLOWS),
-            blow_y=np.empty((BLOWS, n)),
-            blow_v=np.empty((BLOWS, robot.nv)),
-            blow_size=np.empty((BLOWS, 2), np.int64),
-            blow_certificate=np.empty(BLOWS),
-            part=np.empty(parts, np.int64),
-            part_impulse=np.empty(parts),
-            part_restitution=np.empty(parts),
-            turn=np.empty((turns, 2), np.int64),
-            turn_t=np.empty((turns, 2)),
-        )
+        self.record = simulator._record
         self._rows: list[tuple[Array, ...]] = []
         self._blows: list[tuple[Any, ...]] = []
         self._open: dict[int, tuple[float, float]] = {}
@@ -371,7 +397,12 @@ class _Log:
         rows, blows, parts, turns = r.filled.tolist()
         self._rows.append((r.t[:rows].copy(), r.y[:rows].copy(), r.F[:rows].copy(), r.force[:rows].copy()))
         which, impulse, restitution = r.part[:parts].copy(), r.part_impulse[:parts].copy(), r.part_restitution[:parts].copy()
-        y, v, times, certificates = r.blow_y[:blows].copy(), r.blow_v[:blows].copy(), r.blow_t[:blows].tolist(), r.blow_certificate[:blows].tolist()
+        y, v, times, certificates = (
+            r.blow_y[:blows].copy(),
+            r.blow_v[:blows].copy(),
+            r.blow_t[:blows].tolist(),
+            r.blow_certificate[:blows].tolist(),
+        )
         first = 0
         for i, (k, rounds) in enumerate(r.blow_size[:blows].tolist()):
             own = slice(first, first + k)

@@ -161,7 +161,7 @@ class Trajectory:
 
     At an impact ``t`` holds its time twice: one row before, one after. ``contact_names`` (nc, "point|wall") and
     ``contact_forces`` (N, nc) [N] tell what lasting contacts carry. ``status`` is "complete", "interrupted" or "failed: ...".
-    ``settings`` and ``statistics`` hold plain values: tuples and arrays become lists.
+    ``settings`` and ``statistics`` are saved as plain values: tuples and arrays become lists.
 
     ``dense`` (N - 1, 7, nq + nv) are the coefficients of the DOP853 interpolant of each segment between rows. Without it states
     between rows come from cubic Hermite polynomials of q, with an error of the fourth order in the segment's length for q
@@ -203,8 +203,6 @@ class Trajectory:
             for impact in self.impacts:
                 if (impact.q.size, impact.v_before.size, impact.v_after.size) != (nq, nv, nv):
                     raise ArgumentError(f"{impact!r} is not of this robot, expected nq={nq}, nv={nv}")
-        _set(self, "settings", _plain(self.settings))
-        _set(self, "statistics", _plain(self.statistics))
 
     # states between rows --------------------------------------------------------------------------
 
@@ -405,8 +403,8 @@ def _arrays(trajectory: Trajectory) -> dict[str, Any]:
         "robot": robot,
         "contact_names": trajectory.contact_names,
         "status": trajectory.status,
-        "settings": trajectory.settings,
-        "statistics": trajectory.statistics,
+        "settings": _plain(trajectory.settings),
+        "statistics": _plain(trajectory.statistics),
         "impacts": [[impact.points, impact.walls, impact.law] for impact in impacts],
         "phases": [[phase.point, phase.wall] for phase in phases],
     }

@@ -1,0 +1,683 @@
+"""The hybrid simulation against closed forms: bounces, impacts, rest, sliding, leaving, free flight, and the search for contact."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+from random_trees import random_tree
+from urdf_text import inertial, joint, link, massless, point_mass, robot
+
+from urdf_gibbs import Robot, Simulator, Trajectory, frame_placement, jacobian, load, simulate, walls
+from urdf_gibbs.oracle.pinocchio import Oracle
+
+integrate = pytest.importorskip("scipy.integrate")
+optimize = pytest.importorskip("scipy.optimize")
+special = pytest.importorskip("scipy.special")
+rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+
+Array = NDArray[np.float64]
+
+G = 9.81
+WEIGHTLESS = (0.0, 0.0, 0.0)
+TOLERANCE = 1e-10  # rtol and atol of the integrator by default
+ROUND_OFF = 1e-12  # a few hundred operations on numbers of order one, eps = 2e-16; polynomials are integrated to that
+FLIGHT = 1e-8  # what 1e-10 in each of some tens of steps adds up to
+
+BALL = robot(link("w", ""), link("ball"), joint("z", "prismatic", "w", "ball", axis=(0, 0, 1)))
+# A point mass in the x-z plane, and in space.
+PLANE = robot(
+    link("w", ""),
+    massless("slide"),
+    point_mass("m", 1.0, (0, 0, 0)),
+    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
+    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
+)
+SPACE = robot(
+    link("w", ""),
+    massless("sx"),
+    massless("sy"),
+    point_mass("m", 1.0, (0, 0, 0)),
+    joint("x", "prismatic", "w", "sx", axis=(1, 0, 0)),
+    joint("y", "prismatic", "sx", "sy", axis=(0, 1, 0)),
+    joint("z", "prismatic", "sy", "m", axis=(0, 0, 1)),
+)
+CRADLE = robot(
+    link("w", ""), *(link(f"b{k}") + joint(f"j{k}", "prismatic", "w", f"b{k}", axis=(1, 0, 0)) for k in range(3)), name="cradle"
+)
+SPHERES = {"points": [(f"b{k}", (0, 0, 0), 0.5) for k in range(3)], "pairs": [("b0", "b1"), ("b1", "b2")], "gravity": WEIGHTLESS}
+ROD = robot(link("rod", inertial(1.0, moments=(1e-3, 1 / 12, 1 / 12))))
+STOP = 0.5
+PENDULUM = robot(
+    link("w", ""),
+    point_mass("b", 1.0, (0, 0, -1)),
+    joint("j", "revolute", "w", "b", axis=(0, 1, 0), limit=f'<limit lower="-2" upper="{STOP}" effort="1" velocity="1"/>'),
+)
+MASS, SIDE, HEIGHT = 2.0, 1.0, 0.4
+BLOCK = robot(link("block", inertial(MASS, moments=(0.2, 0.3, 0.4))))
+CORNERS = [("block", (sx * SIDE / 2, sy * SIDE / 2, -HEIGHT / 2)) for sx in (1, -1) for sy in (1, -1)]
+# Two links of length 1 with a unit point mass at their ends, in the x-z plane.
+ARM = robot(
+    link("w", ""),
+    point_mass("upper", 1.0, (1, 0, 0)),
+    point_mass("lower", 1.0, (1, 0, 0)),
+    joint("shoulder", "continuous", "w", "upper", axis=(0, 1, 0)),
+    joint("elbow", "continuous", "upper", "lower", axis=(0, 1, 0), xyz=(1, 0, 0)),
+)
+
+
+@cache
+def made(text: str, base: Any = "fixed") -> Robot:
+    return load(text, base=base)
+
+
+def run(text: str, q: ArrayLike, v: ArrayLike | None, duration: float, *args: Any, **options: Any) -> Trajectory:
+    trajectory = simulate(made(text, options.pop("base", "fixed")), q, v, duration, *args, **options)
+    assert trajectory.status == "complete"
+    assert trajectory.t[-1] == duration
+    return trajectory
+
+
+def times(trajectory: Trajectory) -> Array:
+    return np.array([impact.time for impact in trajectory.impacts])
+
+
+# bouncing ball ----------------------------------------------------------------------------------------
+
+
+def bounces(e: float, count: int, height: float = 1.0) -> Array:
+    """Times of the impacts of a ball dropped from a height."""
+    first = np.sqrt(2.0 * height / G)
+    return first * np.array([1.0 + 2.0 * sum(e**j for j in range(1, k + 1)) for k in range(count)])
+
+
+RESTITUTIONS = pytest.mark.parametrize(("e", "end"), [(0.5, 1.3545709), (0.8, 4.0637128), (0.9, 8.5789492)])
+
+
+@RESTITUTIONS
+def test_bounces_come_in_a_geometric_series(e: float, end: float) -> None:
+    found = run(BALL, [1.0], [0.0], 12.0, walls.Plane(), restitution=e)
+    count = len(found.impacts)
+    assert np.abs(times(found) - bounces(e, count)).max() < ROUND_OFF * count
+    before = np.array([impact.v_before[0] for impact in found.impacts])
+    after = np.array([impact.v_after[0] for impact in found.impacts])
+    assert np.abs(before + np.sqrt(2 * G) * e ** np.arange(count)).max() < ROUND_OFF * count
+    assert np.abs(after[:-1] + e * before[:-1]).max() < 1e-15 * np.sqrt(2 * G)
+    assert after[-1] == 0.0  # the last bounce is not made
+    # The height at an impact is good to 1e-15 m.
+    energy = np.array([(impact.energy_before, impact.energy_after) for impact in found.impacts[:-1]])
+    assert np.allclose(energy[:, 1], e**2 * energy[:, 0], rtol=1e-12, atol=1e-13)
+    assert 2 * abs(before[-1]) * e / G < 1e-6 <= 2 * abs(after[-2]) / G  # shorter than zeno, and the one before was not
+
+
+@RESTITUTIONS
+def test_bounces_accumulate_and_the_ball_rests(e: float, end: float) -> None:
+    found = run(BALL, [1.0], [0.0], 12.0, walls.Plane(), restitution=e)
+    (phase,) = found.phases
+    assert (phase.point, phase.wall, phase.end) == ("ball", "plane", np.inf)
+    assert abs(phase.accumulation - end) < 1e-7
+    assert abs(phase.accumulation - np.sqrt(2.0 / G) * (1 + e) / (1 - e)) < 1e-10  # a hundred impacts to rounding
+    assert phase.start == times(found)[-1] < phase.accumulation
+    assert phase.accumulation - phase.start < 1e-6 / (1 - e)
+    rest = found.t > phase.start
+    assert np.abs(found.q[rest]).max() < 1e-14 and not found.v[rest].any()
+    assert np.abs(found.contact_forces[rest] - G).max() < ROUND_OFF
+    assert not found.contact_forces[found.t < phase.start].any()
+    q, v = found.at(np.linspace(phase.start, 12.0, 50))
+    assert np.abs(q).max() < 1e-14 and not v.any()
+
+
+def test_a_perfect_ball_never_stops() -> None:
+    found = run(BALL, [1.0], [0.0], 100.0, walls.Plane(), restitution=1.0)
+    count = int((100.0 / np.sqrt(2.0 / G) - 1.0) / 2.0) + 1
+    assert len(found.impacts) == count and not found.phases
+    assert np.abs(times(found) - bounces(1.0, count)).max() < ROUND_OFF * count**2 / 10  # errors of the speed add up twice
+    assert np.abs(found.energies.total - G).max() < ROUND_OFF * count
+
+
+# several bodies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("e", "after"), [(1.0, (-1 / 3, 2 / 3, 2 / 3)), (0.5, (0.0, 0.5, 0.5))])
+def test_a_cradle_that_touches_is_struck_at_once(e: float, after: tuple[float, ...]) -> None:
+    found = run(CRADLE, [-0.5, 1.0, 2.0], [1, 0, 0], 1.0, restitution=e, **SPHERES)
+    (impact,) = found.impacts
+    assert impact.points == ("b0-b1", "b1-b2") and impact.walls == ("", "")
+    assert abs(impact.time - 0.5) < ROUND_OFF
+    assert np.abs(impact.v_after - after).max() < ROUND_OFF
+    assert np.abs(found.v[-1] - after).max() < ROUND_OFF
+
+
+def test_a_cradle_with_gaps_passes_the_motion_on() -> None:
+    found = run(CRADLE, [-0.5, 1.0, 2.0 + 1e-3], [1, 0, 0], 1.0, restitution=1.0, **SPHERES)
+    assert [impact.points for impact in found.impacts] == [("b0-b1",), ("b1-b2",)]
+    assert np.abs(times(found) - [0.5, 0.501]).max() < ROUND_OFF
+    assert np.abs(found.v[-1] - [0, 0, 1]).max() < ROUND_OFF
+
+
+# From both sides on the ball between them, the second later by less or more than the tie. By hand: one after the other they are
+# (1, 0, -1), (1/4, 3/4, -1), (1/4, -9/16, 5/16), (-23/64, 3/64, 5/16).
+@pytest.mark.parametrize("tie", [1e-8, 1e-6])
+@pytest.mark.parametrize(("share", "after", "count"), [(0.5, (-0.5, 0.0, 0.5), 1), (2.0, (-23 / 64, 3 / 64, 5 / 16), 3)])
+def test_contacts_within_the_tie_are_solved_together(tie: float, share: float, after: tuple[float, ...], count: int) -> None:
+    found = run(CRADLE, [-0.5, 1.0, 2.5 + share * tie], [1, 0, -1], 1.0, restitution=0.5, tie=tie, **SPHERES)
+    assert len(found.impacts) == count
+    assert np.abs(found.v[-1] - after).max() < ROUND_OFF
+
+
+# The gap behind the ball that is struck closes only by the impact itself, at 1 m/s.
+@pytest.mark.parametrize("tie", [1e-8, 1e-6])
+@pytest.mark.parametrize(("share", "after"), [(0.5, (-1 / 3, 2 / 3, 2 / 3)), (2.0, (0, 0, 1))])
+def test_a_gap_that_the_impact_closes_within_the_tie_counts_as_closed(tie: float, share: float, after: tuple[float, ...]) -> None:
+    found = run(CRADLE, [-0.5, 1.0, 2.0 + share * tie], [1, 0, 0], 1.0, restitution=1.0, tie=tie, **SPHERES)
+    assert np.abs(found.v[-1] - after).max() < ROUND_OFF
+
+
+@pytest.mark.parametrize("base", ["floating", "planar"])
+def test_the_tip_of_a_falling_rod(base: str) -> None:
+    """m = L = v = 1, 45 degrees, e = 0.5: the tip's inverse mass is 1 + 12 (L/2 cos 45)^2 = 2.5."""
+    rod, a, fall = made(ROD, base), np.pi / 4, 0.3
+    centre = 0.5 * np.sin(a) + fall
+    if base == "floating":  # the x axis of the rod points down
+        q, up = np.array([0, 0, centre, 0, np.sin(a / 2), 0, np.cos(a / 2)]), (0, 0, 1)
+        v = np.r_[rotation.from_quat(q[3:]).inv().apply([0, 0, -1]), 0, 0, 0]
+    else:
+        q, up = np.array([0, centre, -a]), (0, 1, 0)
+        v = np.array([np.sin(a), -np.cos(a), 0.0])
+    tips = [("rod", (0.5, 0, 0)), ("rod", (-0.5, 0, 0))]
+    found = simulate(rod, q, v, 0.5, walls.Plane(normal=up), restitution=0.5, points=tips, gravity=WEIGHTLESS)
+    (impact,) = found.impacts
+    assert abs(impact.time - fall) < ROUND_OFF
+    assert np.abs(impact.impulses - 0.6).max() < ROUND_OFF
+    spin = np.linalg.norm(impact.v_after[3:]) if base == "floating" else abs(impact.v_after[2])
+    assert abs(spin - 0.6 * 12 * 0.5 * np.cos(a)) < ROUND_OFF and abs(spin - 2.545584) < 1e-6
+    assert abs(impact.normal_velocities_before[0] + 1.0) < ROUND_OFF and abs(impact.normal_velocities_after[0] - 0.5) < ROUND_OFF
+    assert abs(impact.energy_loss - 0.5 * (1 - 0.25) / 2.5) < ROUND_OFF
+    assert np.abs(impact.positions[0] - np.dot(impact.positions[0], [1, 0, 0]) * np.array([1, 0, 0])).max() < ROUND_OFF
+    # The angle between the reversed velocity and the normal: the tip comes straight down.
+    assert abs(impact.angles_of_attack[0]) < 1e-7  # an arc cosine near 1 has half the digits
+
+
+# vibrating table --------------------------------------------------------------------------------------
+
+FREQUENCY = 5.0
+OMEGA = 2 * np.pi * FREQUENCY
+
+
+def on_table(gamma: float, periods: int, motion: str = "vibration", push: float = 1.01) -> Trajectory:
+    """A ball that takes off from the table near its orbit of period 1, e = 0.5."""
+    e, A = 0.5, gamma * G / OMEGA**2
+    phase = np.arccos(np.pi * (1 - e) / (gamma * (1 + e)))
+
+    def moved(t: float) -> tuple[float, ...]:
+        return 0.0, 0.0, A * np.sin(OMEGA * t + phase)
+
+    table = walls.Plane(motion=walls.Vibration((0, 0, A), OMEGA, phase) if motion == "vibration" else moved)
+    return run(BALL, [A * np.sin(phase)], [push * G / FREQUENCY / 2], periods / FREQUENCY, table, restitution=e)
+
+
+@pytest.mark.parametrize("gamma", [1.1, 1.3, 1.5])
+def test_a_ball_on_a_vibrating_table_finds_the_period(gamma: float) -> None:
+    found = on_table(gamma, 400)
+    at = times(found)
+    assert abs(len(at) - 400) <= 1
+    assert abs(np.diff(at[:3]) * FREQUENCY - 1).max() > 1e-3  # it was not there from the beginning
+    assert np.abs(np.diff(at[-20:]) - 1 / FREQUENCY).max() < 1e-9
+    assert np.abs(at[-20:] * FREQUENCY - np.round(at[-20:] * FREQUENCY)).max() < 1e-9  # at the phase of the closed form
+    assert not any(impact.energy_gain for impact in found.impacts[-5:])  # the table does the work
+
+
+@pytest.mark.parametrize("gamma", [1.6, 1.7])
+def test_outside_the_window_the_period_is_lost(gamma: float) -> None:
+    at = times(on_table(gamma, 400))
+    assert np.abs(np.diff(at[-20:]) * FREQUENCY - 1).max() > 1e-3
+
+
+def test_a_function_moves_a_wall_as_a_vibration_does() -> None:
+    at = times(on_table(1.3, 60, "function"))
+    # Differences over 2^-10 s: (omega 2^-10)^4 / 30 = 3e-8 of the table's velocity; the orbit's phase follows it.
+    assert np.abs(np.diff(at[-5:]) - 1 / FREQUENCY).max() < 1e-7
+    assert np.abs(at[-5:] * FREQUENCY - np.round(at[-5:] * FREQUENCY)).max() < 1e-6
+
+
+def test_a_drifting_wall_is_met_where_it_is() -> None:
+    found = run(BALL, [1.0], [0.0], 1.0, walls.Plane(motion=walls.Drift((0, 0, 0.5))), restitution=0.5, gravity=WEIGHTLESS)
+    (impact,) = found.impacts
+    assert abs(impact.time - 2.0) < ROUND_OFF if impact.time > 1 else False
+
+
+# pendulum ---------------------------------------------------------------------------------------------
+
+
+def swing(amplitude: float, angle: float) -> float:
+    """Time of a pendulum of length 1 from the bottom to an angle."""
+    k = np.sin(amplitude / 2)
+    return float(special.ellipkinc(np.arcsin(np.clip(np.sin(angle / 2) / k, -1, 1)), k * k) / np.sqrt(G))
+
+
+@pytest.mark.parametrize("e", [0.3, 0.8, 1.0])
+def test_a_pendulum_strikes_its_stop(e: float) -> None:
+    start = -1.0
+    first = swing(1.0, 1.0) + swing(1.0, STOP)
+    speed = np.sqrt(2 * G * (np.cos(STOP) - np.cos(start)))
+    back = np.arccos(np.cos(STOP) - (e * speed) ** 2 / (2 * G))
+    second = first + 2 * (swing(back, back) + swing(back, STOP))
+    found = run(PENDULUM, [start], [0.0], second + 0.1, joint_limits=True, restitution=e)
+    assert [(impact.points, impact.walls) for impact in found.impacts] == [(("j",), ("upper",))] * 2
+    assert np.abs(times(found) - [first, second]).max() < FLIGHT
+    for impact, before in zip(found.impacts, (speed, e * speed), strict=True):
+        assert abs(impact.v_before[0] - before) < FLIGHT
+        assert abs(impact.v_after[0] + e * impact.v_before[0]) < ROUND_OFF
+        assert abs(impact.impulses[0] - (1 + e) * impact.v_before[0]) < ROUND_OFF  # m L^2 = 1
+    assert found.q.max() < STOP + 1e-12
+
+
+def test_limits_are_off_unless_asked_for() -> None:
+    assert run(PENDULUM, [-1.0], [0.0], 1.5).q.max() == pytest.approx(1.0, abs=1e-2)
+
+
+@pytest.mark.parametrize("law", ["newton", "newton-equality", "poisson"])
+def test_for_one_contact_the_laws_are_one(law: str) -> None:
+    reference = run(ROD, [0, 1, 0.3], [0.2, 0, 1.0], 3.0, walls.Plane((0, 1, 0)), "newton", 0.7, base="planar", gravity=(0, -G, 0), points=RODS)
+    found = run(ROD, [0, 1, 0.3], [0.2, 0, 1.0], 3.0, walls.Plane((0, 1, 0)), law, 0.7, base="planar", gravity=(0, -G, 0), points=RODS)
+    single = next((i for i, impact in enumerate(reference.impacts) if impact.k > 1), len(reference.impacts))
+    assert single >= 5
+    assert np.abs(times(found)[:single] - times(reference)[:single]).max() < ROUND_OFF * 100
+
+
+RODS = [("rod", (0.5, 0, 0)), ("rod", (-0.5, 0, 0))]
+
+
+# lasting contact --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [0.3, 1e-2, 1e-4])
+def test_a_mass_leaves_a_smooth_cylinder_at_two_thirds(start: float) -> None:
+    leaves = np.arccos(2 / 3 * np.cos(start))
+
+    def slow(s: float) -> float:  # d theta / omega with theta = start + s^2, which takes the singularity out
+        return 2 * s / np.sqrt(4 * G * np.sin(start + s * s / 2) * np.sin(s * s / 2)) if s else 2 / np.sqrt(2 * G * np.sin(start))
+
+    duration, _ = integrate.quad(slow, 0.0, np.sqrt(leaves - start), epsabs=1e-12, epsrel=1e-12, limit=200)
+    found = run(PLANE, [np.sin(start), np.cos(start)], None, 6.0, walls.Cylinder(1.0, axis=(0, 1, 0), side="outside"), restitution=0.0)
+    (phase,) = found.phases
+    assert phase.start == 0.0 and np.isnan(phase.accumulation) and not found.impacts
+    # The start is unstable: an error of the angle grows by exp(sqrt(g) t), 1 / start in all.
+    assert abs(phase.end - duration) < 1e-10 / start + FLIGHT
+    q, v = found.at(phase.end)
+    assert abs(q[1] / np.hypot(*q) - np.cos(leaves)) < FLIGHT
+    assert abs(0.5 * v @ v - G * (np.cos(start) - np.cos(leaves))) < FLIGHT
+    held = found.t <= phase.end
+    assert np.abs(np.hypot(*found.q[held].T) - 1).max() < 1e-13  # projected onto the wall after each step
+    force = G * (3 * found.q[held, 1] - 2 * np.cos(start))
+    assert np.abs(found.contact_forces[held, 0] - force)[:-1].max() < 1e-7
+    assert (np.hypot(*found.q[~held].T) > 1).all() and not found.contact_forces[~held].any()
+
+
+def on_slope(alpha: float, height: float) -> tuple[Array, Array]:
+    """q of the block flat above a slope, and the slope's normal."""
+    n = np.array([np.sin(alpha), 0, np.cos(alpha)])
+    return np.r_[n * (HEIGHT / 2 + height), 0, np.sin(alpha / 2), 0, np.cos(alpha / 2)], n
+
+
+def test_a_block_slides_down_a_smooth_slope() -> None:
+    alpha = 0.3
+    q, n = on_slope(alpha, 0.0)
+    found = run(BLOCK, q, None, 2.0, walls.Plane(n), restitution=0.3, base="floating", points=CORNERS)
+    assert len(found.phases) == 4 and all((p.start, p.end) == (0.0, np.inf) for p in found.phases) and not found.impacts
+    speed = np.outer(found.t, [G * np.sin(alpha), 0, 0, 0, 0, 0])  # in the block's axes
+    assert np.abs(found.v - speed).max() < ROUND_OFF
+    assert np.abs(found.contact_forces - MASS * G * np.cos(alpha) / 4).max() < ROUND_OFF * 10
+    assert np.abs(found.q[:, 3:] - q[3:]).max() < ROUND_OFF
+    assert np.abs((found.q[:, :3] - q[:3]) @ n).max() < ROUND_OFF
+
+
+def test_a_block_lands_flat_and_slides_on() -> None:
+    alpha, e, height = 0.3, 0.3, 0.5
+    q, n = on_slope(alpha, height)
+    found = run(BLOCK, q, None, 2.0, walls.Plane(n), restitution=e, base="floating", points=CORNERS)
+    across = G * np.cos(alpha)
+    first = np.sqrt(2 * height / across)
+    count = len(found.impacts)
+    expected = first * np.array([1 + 2 * sum(e**j for j in range(1, k + 1)) for k in range(count)])
+    assert np.abs(times(found) - expected).max() < 1e-10
+    assert all(impact.k == 4 for impact in found.impacts)
+    for impact, speed in zip(found.impacts[:3], across * first * e ** np.arange(3), strict=True):
+        assert np.abs(impact.impulses - MASS * (1 + e) * speed / 4).max() < 1e-9
+    assert len(found.phases) == 4
+    assert all(abs(phase.accumulation - first * (1 + e) / (1 - e)) < 1e-7 and phase.end == np.inf for phase in found.phases)
+    assert np.abs(found.q[:, 3:] - q[3:]).max() < 1e-10  # rounding of four forces turns the block, slowly
+    along = np.array([np.cos(alpha), 0, -np.sin(alpha)])
+    assert abs((found.q[-1, :3] - q[:3]) @ along - 0.5 * G * np.sin(alpha) * 4) < 1e-10
+    assert np.abs(found.contact_forces[-1] - MASS * across / 4).max() < 1e-9
+
+
+# impact laws ------------------------------------------------------------------------------------------
+
+
+def wedge(cosine: float) -> tuple[Array, Array]:
+    """Normals of two planes through the origin, with this cosine between them: rows, and what turns normal velocities into v."""
+    half = np.arccos(cosine) / 2
+    normals = np.array([[np.sin(half), 0, np.cos(half)], [-np.sin(half), 0, np.cos(half)]])
+    return normals, np.linalg.inv(normals[:, ::2])
+
+
+def struck(cosine: float, u: ArrayLike, law: str, e: tuple[float, float]) -> Any:
+    """The impact of a unit point mass in a wedge; u: its normal velocities."""
+    normals, inverse = wedge(cosine)
+    planes = [walls.Plane(n, restitution=own) for n, own in zip(normals, e, strict=True)]
+    impact = Simulator(made(PLANE), walls=planes, law=law).impact([0, 0], inverse @ np.asarray(u, float))
+    assert impact is not None and impact.walls == ("plane", "plane_2")
+    return impact
+
+
+# u = (-1, 1/2), K = (1 c; c 1) with c = 1/2: the first impulse opens the second contact further.
+@pytest.mark.parametrize(("law", "expected"), [("newton", (1.0, 0.0)), ("poisson", (1.0, 0.0)), ("newton-equality", (5 / 3, -4 / 3))])
+def test_a_contact_that_separates_is_pulled_by_the_equality_alone(law: str, expected: tuple[float, float]) -> None:
+    impact = struck(0.5, (-1, 0.5), law, (0, 0))
+    assert np.abs(impact.impulses - expected).max() < ROUND_OFF
+    assert impact.restitution.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+def test_a_contact_that_separates_has_no_impulse_at_any_restitution(law: str) -> None:
+    impact = struck(0.5, (-1, 0.5), law, (0.5, 0.5))
+    assert np.abs(impact.impulses - [1.5, 0]).max() < ROUND_OFF
+    assert np.abs(impact.normal_velocities_after - [0.5, 0.5 + 0.75]).max() < ROUND_OFF
+
+
+def test_nothing_that_separates_is_struck() -> None:
+    normals, inverse = wedge(0.5)
+    assert Simulator(made(PLANE), walls=walls.Plane(normals[0])).impact([0, 0], inverse @ [1.0, 0.0]) is None
+    assert Simulator(made(PLANE), walls=walls.Plane(normals[0])).impact([0, 1.0], inverse @ [-1.0, 0.0]) is None
+
+
+# K = (1 c; c 1); equality: u = (-1, -1) becomes (1, 0), 2/(1 + c) becomes 1/(1 - c^2). newton: c = -1/2, u = (-1, 1/5) becomes (1, 0).
+@pytest.mark.parametrize(
+    ("law", "cosine", "u", "impulses", "gain"),
+    [
+        ("newton-equality", 0.8, (-1, -1), (10 / 3, -5 / 3), (1 / 0.36 - 2 / 1.8) / 2),
+        ("newton", -0.5, (-1, 0.2), (4 / 3 * 1.9, 4 / 3 * 0.8), 0.5 * 4 / 3 * 0.8 * 0.2),
+    ],
+)
+def test_mixed_restitutions_that_gain_energy_are_flagged(
+    law: str, cosine: float, u: tuple[float, ...], impulses: tuple[float, ...], gain: float
+) -> None:
+    impact = struck(cosine, u, law, (1.0, 0.0))
+    assert np.abs(impact.impulses - impulses).max() < ROUND_OFF
+    assert abs(impact.energy_after - impact.energy_before - gain) < ROUND_OFF and impact.energy_gain
+    assert not struck(cosine, u, law, (1.0, 1.0)).energy_gain
+
+
+@pytest.mark.parametrize("law", ["newton", "newton-equality", "poisson"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_loss_of_energy_on_branched_robots(law: str, seed: int) -> None:
+    """Spheres on three links, all on the ground: impulses chosen, velocities from them; Jacobian ours, mass matrix Pinocchio's."""
+    rng = np.random.default_rng(seed)
+    e, text = 0.6, random_tree(seed, 7, ("revolute", "prismatic", "continuous"), branching=3)
+    tree, oracle = made(text, "floating"), Oracle(text, "floating", True, (0, 0, -G))
+    q = tree.random(seed)
+    links, ground = rng.choice(tree.link_names, 3, replace=False), -10.0
+    places = rng.uniform(-0.5, 0.5, (3, 3))
+    heights = [(frame_placement(tree, q, name) @ np.r_[x, 1])[2] for name, x in zip(links, places, strict=True)]
+    points = [(str(name), x, z - ground) for name, x, z in zip(links, places, heights, strict=True)]
+    J = np.array([jacobian(tree, q, str(name), x)[2] for name, x in zip(links, places, strict=True)])
+    zero = np.zeros(tree.nv)
+    M = oracle.answers(q, zero, zero, zero, {}).mass_matrix
+    Y = np.linalg.solve(M, J.T)
+    K = J @ Y
+    lam = next(lam for lam in rng.uniform(0.1, 1, (10000, 3)) if (K @ lam > 1e-2).all())
+    u = -K @ lam / (1 + e)
+    loose = rng.normal(size=tree.nv)
+    v = Y @ np.linalg.solve(K, u) + loose - Y @ np.linalg.solve(K, J @ loose)
+    impact = Simulator(tree, walls=walls.Plane(point=(0, 0, ground)), points=points, law=law, restitution=e).impact(q, v)
+    assert impact is not None and impact.k == 3 and impact.rounds == 1
+    rough = ROUND_OFF * np.linalg.cond(K) * max(1.0, np.abs(v).max())  # what the solution of K lam = u amplifies
+    if law != "poisson":  # with several contacts it is another law
+        assert np.abs(impact.impulses - lam).max() < rough
+        assert np.abs(impact.v_after - v - Y @ lam).max() < rough * 10
+        lost = 0.5 * (1 - e**2) * u @ np.linalg.solve(K, u)
+        assert abs(impact.energy_loss - lost) < rough * max(1.0, 0.5 * v @ M @ v)
+    after = impact.v_after
+    assert abs(impact.energy_loss - 0.5 * (v @ M @ v - after @ M @ after)) < rough * max(1.0, 0.5 * v @ M @ v)
+    assert impact.energy_loss > 0 and not impact.energy_gain
+    assert np.abs(impact.normal_velocities_before - u).max() < rough
+
+
+# free flight ------------------------------------------------------------------------------------------
+
+
+def test_a_tumbling_body_keeps_what_it_must() -> None:
+    moments, v = np.array([0.1, 0.2, 0.25]), np.array([1.0, 0.5, 4.0, 0.1, 5.0, 0.1])
+    text = robot(link("body", inertial(MASS, moments=moments)))
+    found = run(text, [0, 0, 0, 0, 0, 0, 1], v, 5.0, base="floating")
+    turn = rotation.from_quat(found.q[:, 3:])
+    linear, spin = turn.apply(found.v[:, :3]), turn.apply(moments * found.v[:, 3:])
+    falling = v[:3] + np.outer(found.t, [0, 0, -G])
+    drift = TOLERANCE * 100 * len(found)  # the tolerance holds for the rates of a step, 5 rad/s is 2 turns of the body in it
+    assert np.abs(linear - falling).max() < drift
+    assert np.abs(spin - moments * v[3:]).max() < drift
+    energy = 0.5 * MASS * (found.v[:, :3] ** 2).sum(1) + 0.5 * found.v[:, 3:] ** 2 @ moments + MASS * G * found.q[:, 2]
+    assert np.abs(energy - energy[0]).max() < drift * 100  # it holds 40 J
+    assert np.abs(found.energies.total - energy).max() < 1e-11  # rounding of 400 J
+    middle = np.linspace(0, 5, 333)
+    for q in (found.q, found.at(middle)[0]):
+        assert np.abs(np.linalg.norm(q[:, 3:], axis=1) - 1).max() < 1e-15
+    assert np.abs(found.v[:, 5]).max() > 1  # it did tumble: the middle axis is unstable
+
+
+TREE = random_tree(5, 4, ("revolute", "prismatic"), branching=2)
+
+
+def test_the_interpolant_agrees_with_a_run_that_ends_there() -> None:
+    tree = made(TREE, "floating")
+    q, v = tree.random(1), np.random.default_rng(2).normal(size=tree.nv)
+    simulator = Simulator(tree)
+    found = simulator.run(q, v, 2.0)
+    for t in np.random.default_rng(3).uniform(0, 2, 10):
+        again = simulator.run(q, v, float(t))
+        assert again.t[-1] == t
+        for one, other in zip(found.at(t), (again.q[-1], again.v[-1]), strict=True):
+            assert np.abs(one - other).max() < FLIGHT
+
+
+def test_errors_follow_the_tolerance() -> None:
+    tree = made(TREE, "floating")
+    q, v = tree.random(1), np.random.default_rng(2).normal(size=tree.nv)
+    exact = simulate(tree, q, v, 2.0, rtol=1e-13, atol=1e-13).q[-1]
+    error = [np.abs(simulate(tree, q, v, 2.0, rtol=tol, atol=tol).q[-1] - exact).max() for tol in (1e-5, 1e-7, 1e-9, 1e-11)]
+    assert all(worse > 5 * better for worse, better in zip(error, error[1:], strict=False))
+    assert all(e < 100 * tol for e, tol in zip(error, (1e-5, 1e-7, 1e-9, 1e-11), strict=True))
+
+
+def test_flight_is_that_of_pinocchio_and_scipy() -> None:
+    tree, oracle = made(TREE, "floating"), Oracle(TREE, "floating", True, (0, 0, -G))
+    pin, model = oracle.pin, oracle.model
+    data = model.createData()
+    q, v = tree.random(1), np.random.default_rng(2).normal(size=tree.nv)
+    torque = np.random.default_rng(4).normal(size=tree.nv)
+
+    def rate(t: float, y: Array) -> Array:
+        q, v = y[: model.nq].copy(), y[model.nq :]
+        unit = rotation.from_quat(q[3:7])
+        x, y_, z, w = q[3:7]
+        spin = 0.5 * np.array([[w, -z, y_], [z, w, -x], [-y_, x, w], [-x, -y_, -z]]) @ v[3:6]
+        q[3:7] /= np.linalg.norm(q[3:7])
+        return np.r_[unit.apply(v[:3]), spin, v[6:], pin.aba(model, data, q, v, torque)]
+
+    own = integrate.solve_ivp(rate, (0, 2), np.r_[q, v], "DOP853", rtol=1e-12, atol=1e-12, dense_output=True)
+    found = simulate(tree, q, v, 2.0, torque=torque)
+    at = np.linspace(0, 2, 41)
+    mine = np.concatenate(found.at(at), axis=1)
+    assert np.abs(mine - own.sol(at).T).max() < 1e-7  # of velocities up to 50, the tolerance is relative
+
+
+# the search for contact -------------------------------------------------------------------------------
+
+SHAPES = {"cylinder": walls.Cylinder(1.0, axis=(0, 1, 0), side="outside"), "sphere": walls.Sphere(1.0, side="outside")}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [1e-9, 1e-10, 1e-11])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_throw_over_the_top_hits_or_not(shape: str, size: float, sign: int) -> None:
+    """The parabola through (0, 1 + clearance), flatter than the circle there: its least distance is at the top."""
+    clearance, speed, early = sign * size, 5.0, 0.2
+    start = [-speed * early, 1 + clearance - 0.5 * G * early**2]
+    found = run(PLANE, start, [speed, G * early], 2 * early, SHAPES[shape], restitution=0.5)
+    assert len(found.impacts) == (sign < 0)
+    if sign < 0:  # x^2 + (1 + c - g x^2 / (2 v^2))^2 = 1 as a quadratic in x^2
+        b, c = g_over(speed), clearance
+        squares = np.roots([b * b / 4, 1 - (1 + c) * b, 2 * c + c * c])
+        x = -np.sqrt(min(s for s in squares if s > 0))
+        # The gap is good to some 1e-15 m, and closes at b x.
+        assert abs(found.impacts[0].time - (early + x / speed)) < 1e-14 / abs(x * (1 - b)) / speed + 1e-12
+
+
+def g_over(speed: float) -> float:
+    return G / speed**2
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("depth", [1e-3, 1e-6, 1e-9])
+def test_a_chord_within_one_step_is_seen(shape: str, depth: float) -> None:
+    """A kilometre of straight flight, a chord of 90 micrometres in it."""
+    height, speed = 1 - depth, 1000.0
+    found = run(PLANE, [-500.0, height], [speed, 0.0], 1.0, SHAPES[shape], restitution=1.0, gravity=WEIGHTLESS)
+    x = -np.sqrt(1 - height**2)
+    assert len(found.impacts) == 1 and found.statistics["steps"] < 40
+    assert abs(found.impacts[0].time - (500 + x) / speed) < 1e-9  # 1e-13 of 500 m, at a slope of sqrt(2 depth)
+    n = np.array([x, height])
+    v = np.array([speed, 0.0])
+    assert np.abs(found.v[-1] - (v - 2 * (v @ n) * n)).max() < 1e-4  # the normal is as good as the place of the hit, times 2 v
+    assert not run(PLANE, [-500.0, 1 + depth], [speed, 0.0], 1.0, SHAPES[shape], gravity=WEIGHTLESS).impacts
+
+
+@pytest.mark.parametrize("e", [1.0, 0.97])
+def test_every_impact_of_a_burst_is_counted(e: float) -> None:
+    width, count = 1e-3, 500
+    at = width * (0.5 + np.cumsum(np.r_[0, e ** -np.arange(1.0, count)]))
+    duration = float(at[-1] + 0.5 * width * e**-count)
+    found = run(BALL, [0.0], [1.0], duration, walls.Corridor(width, (0, 0, 1)), restitution=e, gravity=WEIGHTLESS)
+    assert len(found.impacts) == count
+    assert np.abs(times(found) - at).max() < ROUND_OFF * at[-1] * count
+    assert [impact.walls[0] for impact in found.impacts[:4]] == ["corridor.+", "corridor.-"] * 2
+
+
+def test_contact_at_the_start_strikes_at_once() -> None:
+    found = run(BALL, [0.0], [-2.0], 0.1, walls.Plane(), restitution=0.5)
+    (impact,) = found.impacts
+    assert impact.time == 0.0 and impact.v_after[0] == 1.0
+    assert found.v[0, 0] == -2.0 and found.at(0.0)[1][0] == 1.0 and found.at(0.0, "left")[1][0] == -2.0
+    assert abs(found.v[-1, 0] - (1 - G * 0.1)) < ROUND_OFF
+
+
+def test_at_rest_at_the_start_stays_at_rest() -> None:
+    found = run(BALL, [0.0], None, 1.0, walls.Plane(), restitution=0.5)
+    assert not found.impacts and not found.q.any() and not found.v.any()
+    assert [(phase.start, phase.end) for phase in found.phases] == [(0.0, np.inf)] and np.isnan(found.phases[0].accumulation)
+    assert np.abs(found.contact_forces - G).max() < ROUND_OFF
+
+
+def test_leaving_at_the_start_is_no_impact() -> None:
+    found = run(BALL, [0.0], [1.0], 0.3, walls.Plane(), restitution=0.5)
+    (impact,) = found.impacts
+    assert abs(impact.time - 2 / G) < ROUND_OFF and not found.phases
+
+
+@pytest.mark.parametrize("late", [-1e-9, -1e-13, 0.0, 1e-13, 1e-9])
+def test_an_impact_at_the_end_comes_once(late: float) -> None:
+    end = float(np.sqrt(2.0 / G))
+    simulator = Simulator(made(BALL), walls=walls.Plane(), restitution=0.5)
+    first = simulator.run([1.0], [0.0], end + late)
+    second = simulator.run(first.q[-1], first.v[-1], 0.1)
+    assert len(first.impacts) + len(second.impacts) == 1
+    if abs(late) == 1e-9:
+        assert len(first.impacts) == (late > 0)
+    (impact,) = [*first.impacts, *second.impacts]
+    assert abs(impact.time + (first.t[-1] if second.impacts else 0.0) - end) < ROUND_OFF
+    assert abs(second.v[-1, 0] - (0.5 * G * end - G * (end + late + 0.1 - end))) < 1e-11
+
+
+# walls that are the same ------------------------------------------------------------------------------
+
+START, SPEED = (0.1, -0.2, 0.3), (0.7, 0.5, -0.3)
+
+
+def same(one: Any, other: Any, tolerance: float, count: int, names: bool = False, **options: Any) -> None:
+    options = {"restitution": 0.9, "points": [("m", (0, 0, 0), 0.05)], **options}
+    a, b = (run(SPACE, START, SPEED, 2.0, wall, **options) for wall in (one, other))
+    assert len(a.impacts) == len(b.impacts) >= count
+    assert np.abs(times(a) - times(b)).max() < tolerance
+    assert np.abs(a.q[-1] - b.q[-1]).max() < tolerance * 10
+
+
+CHAOS = 1e-8  # each bounce inside a sphere multiplies an error of 1e-14 a few times
+
+
+def ball(x: Array) -> float:
+    return float(1 - x @ x) / 2
+
+
+@pytest.mark.parametrize("gradient", [None, lambda x: -x])
+def test_an_implicit_sphere_is_a_sphere(gradient: Any) -> None:
+    same(walls.Implicit(ball, gradient), walls.Sphere(1.0), CHAOS, 3, points=["m"])
+
+
+def test_an_ellipsoid_of_equal_axes_is_a_sphere() -> None:
+    same(walls.Ellipsoid((1.0, 1.0, 1.0)), walls.Sphere(1.0), CHAOS, 3)
+
+
+def test_flat_ground_is_a_plane() -> None:
+    same(walls.HeightField(np.full((4, 5), -0.5), (-1, 1), (-2, 1)), walls.Plane(point=(0, 0, -0.5)), 1e-10, 3)
+
+
+def test_sloping_ground_is_a_plane() -> None:
+    x, y = np.meshgrid(np.linspace(-1, 1, 4), np.linspace(-2, 1, 5), indexing="ij")
+    ground = walls.HeightField(0.1 * x - 0.2 * y - 0.5, (-1, 1), (-2, 1))
+    same(ground, walls.Plane((-0.1, 0.2, 1), (0, 0, -0.5)), 1e-9, 3)
+
+
+def test_a_corridor_is_two_planes() -> None:
+    n = np.array([1.0, 2.0, 3.0]) / np.sqrt(14)
+    planes = [walls.Plane(-n, 0.4 * n), walls.Plane(n, -0.4 * n)]
+    same(walls.Corridor(0.8, n), planes, 1e-10, 5)
+
+
+def test_a_box_is_six_planes() -> None:
+    turn = rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
+    half = np.array([0.6, 0.5, 0.7])
+    planes = [walls.Plane(-way * turn[:, k], way * half[k] * turn[:, k]) for k in range(3) for way in (1, -1)]
+    same(walls.Box(2 * half, rotation=turn), planes, 1e-9, 5)
+
+
+# self contact -----------------------------------------------------------------------------------------
+
+
+def test_the_tip_of_an_arm_strikes_its_base() -> None:
+    """Without gravity and without angular momentum the elbow moves alone: T = mu(q2) w2^2 / 2 by hand."""
+    reach, e, bend = 0.6, 0.5, 1.0
+
+    def mass(q: float) -> tuple[float, float]:
+        return 3 + 2 * np.cos(q), 1 + np.cos(q)
+
+    def mu(q: float) -> float:
+        return 1 - mass(q)[1] ** 2 / mass(q)[0]
+
+    speed = 2.0
+    v = [-mass(bend)[1] / mass(bend)[0] * speed, speed]
+    closed = 2 * np.arccos(reach / 2)
+    expected, _ = integrate.quad(lambda q: np.sqrt(mu(q) / mu(bend)) / speed, bend, closed, epsabs=1e-13, epsrel=1e-13)
+    points = [("w", (0, 0, 0), 0.4), ("lower", (1, 0, 0), 0.2)]
+    found = run(ARM, [0.2, bend], v, expected + 0.1, restitution=e, gravity=WEIGHTLESS, points=points, pairs=[("w", "lower")])
+    (impact,) = found.impacts
+    assert impact.points == ("w-lower",)
+    assert abs(impact.time - expected) < FLIGHT and abs(impact.q[1] - closed) < ROUND_OFF
+    struck = speed * np.sqrt(mu(bend) / mu(closed))
+    assert abs(impact.v_before[1] - struck) < FLIGHT and abs(impact.v_after[1] + e * struck) < FLIGHT
+    for w in (impact.v_before, impact.v_after):
+        assert abs(mass(closed)[0] * w[0] + mass(closed)[1] * w[1]) < FLIGHT
+    assert abs(impact.energy_loss - 0.5 * (1 - e**2) * mu(closed) * struck**2) < FLIGHT

@@ -1,0 +1,344 @@
+"""Robots of example-robot-data, floating, thrown into spheres and onto planes: do they penetrate, do they gain energy, do they end?
+
+python validation/drop_robots.py [--runs 200] [--budget 20] [--seconds 1] [--seed 0] [--only NAME] [--json PATH]
+
+Poses are random, joint limits are off, the restitution is 0, 0.5 or 1. Gaps are computed here, from ``frame_placement`` and ``wall.gap``,
+at all rows and at times between them. A run is set by the seed, its robot and its number among that robot's runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+import warnings
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import urdf_gibbs as ug
+from urdf_gibbs.contact.points import ContactPoint, resolve_points
+from urdf_gibbs.robot.singular import idle_velocities, joints_of
+
+Array = NDArray[np.float64]
+
+DEEPEST = 1e-8  # m
+LARGEST_GAIN = 1e-8  # of the largest kinetic energy
+WORKERS = 2
+POSES = 5  # at which M is looked at, beside q = 0
+GRACE = 5.0  # CPU seconds beyond the budget after which a run is killed
+BETWEEN = (0.05, 0.25, 0.5, 0.75, 0.95)  # of each segment
+CASES = [(scene, e, thrown) for thrown in (False, True) for e in (0.0, 0.5, 1.0) for scene in ("sphere", "plane")]
+
+
+@dataclass
+class Run:
+    """One run and what it showed; ``status`` is "complete", "failed: ...", "budget" or "died: ..."."""
+
+    robot: str
+    number: int
+    scene: str
+    restitution: float
+    thrown: bool
+    seed: int
+    status: str = ""
+    reached: float = 0.0  # s
+    penetration: float = 0.0  # m, rows
+    between: float = 0.0  # m, between rows
+    gain: float = 0.0  # of the largest kinetic energy
+    cpu: float = 0.0  # s
+    impacts: int = 0
+    phases: int = 0
+    steps: int = 0
+    rows: int = 0
+    certificate: float = 0.0  # the worst of all impacts
+    rounds: int = 0  # the most
+    flagged: int = 0  # impacts with energy_gain
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        how = "thrown" if self.thrown else "dropped"
+        return f"{self.robot} #{self.number} ({how}, {self.scene}, e={self.restitution:g})"
+
+
+# robots -----------------------------------------------------------------------------------------------
+
+
+def robots_folder() -> Path:
+    """Where the PyPI package example-robot-data keeps its robots."""
+    spec = importlib.util.find_spec("cmeel")
+    if spec is None or spec.origin is None:
+        raise SystemExit("pip install example-robot-data")
+    return Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
+
+
+def usable_robots(only: str = "") -> tuple[dict[str, ug.Robot], list[tuple[str, str]]]:
+    """Robots by name, and (name, why not) of those left out."""
+    folder = robots_folder()
+    found: dict[str, ug.Robot] = {}
+    skipped: list[tuple[str, str]] = []
+    known: dict[str, str] = {}
+    for path in sorted(folder.rglob("*.urdf")):
+        name = f"{path.parent.parent.name}/{path.stem}".replace("_description", "")
+        if only not in name:
+            continue
+        try:
+            robot = _loaded(path)
+        except ug.UrdfError as problem:
+            first = problem.findings[0]
+            skipped.append((name, f"does not load: {first.element}: found {first.value}, expected {first.expected}"))
+            continue
+        idle = _idle_joints(robot)
+        if idle:
+            skipped.append((name, f"M is singular: {idle}"))
+        elif robot.fingerprint in known:
+            skipped.append((name, f"the same mechanism as {known[robot.fingerprint]}"))
+        elif not resolve_points(robot):
+            skipped.append((name, "no contact points"))
+        else:
+            found[name] = robot
+            known[robot.fingerprint] = name
+    return found, skipped
+
+
+def _loaded(path: Path) -> ug.Robot:
+    try:
+        return ug.load(path, base="floating")
+    except ug.UrdfError as problem:
+        if all(finding.code == "mimic-missing" for finding in problem.findings):
+            return ug.load(path, base="floating", mimic=False)
+        raise
+
+
+def _idle_joints(robot: ug.Robot) -> str:
+    """Which joints meet no inertia, at q = 0 or at a random pose; "" where M is positive definite."""
+    for i, q in enumerate([robot.neutral(), *robot.random(np.random.default_rng(0), POSES)]):
+        idle = joints_of(robot, idle_velocities(robot, q, ug.mass_matrix(robot, q)))
+        if idle:
+            return f"{', '.join(idle[:6])}{', ...' if len(idle) > 6 else ''} ({'at a random pose' if i else 'at q = 0'})"
+    return ""
+
+
+# one run ----------------------------------------------------------------------------------------------
+
+
+def positions(robot: ug.Robot, points: Sequence[ContactPoint], q: Array) -> Array:
+    """Of the points in the world (n, points, 3) at q (n, nq)."""
+    x = np.empty((len(q), len(points), 3))
+    for body in {point.body for point in points}:
+        own = [i for i, point in enumerate(points) if point.body == body]
+        link = robot.joints[body].child
+        local = np.linalg.inv(robot.frame(link).placement)
+        places = np.array([local[:3, :3] @ points[i].position + local[:3, 3] for i in own])
+        T = ug.frame_placement(robot, q, link)
+        x[:, own] = np.einsum("nij,pj->npi", T[:, :3, :3], places) + T[:, None, :3, 3]
+    return x
+
+
+def start(robot: ug.Robot, run: Run) -> tuple[Array, Array, ug.walls.Wall]:
+    """q0, v0 and the wall of a run."""
+    rng = np.random.default_rng([run.seed, zlib.crc32(run.robot.encode()), run.number])
+    q, v = robot.random(rng), np.zeros(robot.nv)
+    q[:3] = 0.0
+    if run.thrown:
+        v[:3], v[3:6], v[6:] = rng.normal(size=3), 2.0 * rng.normal(size=3), 2.0 * rng.normal(size=robot.nv - 6)
+    x = positions(robot, resolve_points(robot), q[None])[0]
+    if run.scene == "sphere":
+        reach = max(float(np.linalg.norm(x, axis=1).max()), 0.1)
+        return q, v, ug.walls.Sphere(2.0 * reach)
+    q[2] = rng.uniform(0.2, 1.0) - float(x[:, 2].min())
+    return q, v, ug.walls.Plane()
+
+
+def deepest(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array) -> float:
+    """The deepest penetration of all points at q (n, nq), 0 where there is none."""
+    worst = 0.0
+    for first in range(0, len(q), 4096):
+        x = positions(robot, points, q[first : first + 4096])
+        worst = max(worst, float(-wall.gap(x).min()))
+    return worst
+
+
+def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint], wall: ug.walls.Wall) -> None:
+    """Fill in what the trajectory shows."""
+    robot, t = trajectory.robot, trajectory.t
+    run.reached, run.rows = float(t[-1]), len(t)
+    run.impacts, run.phases = len(trajectory.impacts), len(trajectory.phases)
+    run.steps = int(trajectory.statistics.get("steps", 0))
+    run.penetration = deepest(robot, points, wall, trajectory.q)
+    width = np.diff(t)
+    inside = np.concatenate([(t[:-1] + s * width)[width > 0.0] for s in BETWEEN])
+    times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
+    run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
+    kinetic, _, total = trajectory.energies
+    rise = float((total - np.minimum.accumulate(total)).max())
+    run.gain = rise / max(float(kinetic.max()), 1e-300)
+    for impact in trajectory.impacts[:2000]:
+        run.certificate, run.rounds = max(run.certificate, impact.certificate), max(run.rounds, impact.rounds)
+        run.flagged += impact.energy_gain
+
+
+def perform(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Connection) -> None:
+    """The run, in a process of its own; sends (t, impacts) now and then, and the run at the end."""
+    q, v, wall = start(robot, run)
+    simulator = ug.Simulator(robot, walls=wall, law="newton", restitution=run.restitution)
+    began = time.process_time()
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (int(began + budget + GRACE) + 1, hard))
+
+    def progress(t: float, impacts: int) -> None:
+        sender.send((t, impacts))
+        if time.process_time() - began > budget and run.status != "budget":
+            run.status = "budget"
+            signal.raise_signal(signal.SIGINT)
+
+    try:
+        trajectory = simulator.run(q, v, seconds, progress)
+        run.status = run.status or trajectory.status
+    except ug.SimulationError as problem:
+        trajectory, run.status = problem.trajectory, f"failed: {problem.reason} at t = {problem.time:.9g} s"
+    run.cpu = time.process_time() - began
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+    measure(run, trajectory, simulator.points, wall)
+    sender.send(run)
+    sender.close()
+
+
+def entry(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Connection) -> None:
+    """What the process does: errors other than the simulator's own are told, too."""
+    warnings.simplefilter("ignore")
+    try:
+        perform(robot, run, seconds, budget, sender)
+    except Exception as problem:
+        run.status = f"died: {type(problem).__name__}: {problem}"
+        sender.send(run)
+
+
+# all runs ---------------------------------------------------------------------------------------------
+
+
+def problems_of(run: Run) -> list[str]:
+    """What is wrong with a run."""
+    found = [] if run.status == "complete" else [f"{run.status} (t = {run.reached:.6g} s)"]
+    for what, depth in (("rows", run.penetration), ("between rows", run.between)):
+        if not depth <= DEEPEST:
+            found.append(f"penetration {depth:.3g} m in {what}")
+    if not run.gain <= LARGEST_GAIN:
+        found.append(f"energy gain {run.gain:.3g}")
+    return found
+
+
+def all_runs(robots: dict[str, ug.Robot], count: int, seed: int) -> list[Run]:
+    """In turn over the robots; each goes through all cases, starting at one of its own."""
+    runs = []
+    for i in range(count if robots else 0):
+        name, number = list(robots)[i % len(robots)], i // len(robots)
+        scene, e, thrown = CASES[(zlib.crc32(name.encode()) + 5 * number) % len(CASES)]
+        runs.append(Run(name, number, scene, e, thrown, seed))
+    return runs
+
+
+def perform_all(robots: dict[str, ug.Robot], runs: list[Run], seconds: float, budget: float) -> list[Run]:
+    """Two at a time, each in its own process."""
+    context = multiprocessing.get_context("fork")
+    waiting, done = deque(runs), []
+    active: dict[Connection, tuple[Any, Run]] = {}
+    began = time.perf_counter()
+    while waiting or active:
+        while waiting and len(active) < WORKERS:
+            run = waiting.popleft()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=entry, args=(robots[run.robot], run, seconds, budget, sender))
+            process.start()
+            sender.close()
+            active[receiver] = process, run
+        for receiver in wait(list(active)):
+            assert isinstance(receiver, Connection)
+            process, run = active[receiver]
+            try:
+                message = receiver.recv()
+            except EOFError:
+                process.join()
+                run.status = "budget" if process.exitcode == -signal.SIGXCPU else f"died: exit code {process.exitcode}"
+                run.cpu = budget if run.status == "budget" else run.cpu
+                message = run
+            if not isinstance(message, Run):
+                run.reached, run.impacts = message
+                continue
+            process.join()
+            del active[receiver]
+            receiver.close()
+            message.problems = problems_of(message)
+            done.append(message)
+            verdict = "; ".join(message.problems) or "ok"
+            work = f"{message.cpu:6.2f} s CPU, {message.impacts:5d} impacts, {message.phases:4d} phases"
+            print(f"[{len(done):3d}/{len(runs)} {time.perf_counter() - began:5.0f} s] {message.name}: {work}: {verdict}", flush=True)
+    return done
+
+
+def table(done: list[Run], robots: dict[str, ug.Robot]) -> None:
+    """One line for each robot."""
+    print(f"\n{'robot':36s} {'nv':>4s} {'runs':>4s} {'penetr. [m]':>11s} {'between [m]':>11s} {'gain':>9s}", end="")
+    print(f" {'CPU med':>8s} {'CPU max':>8s} {'impacts':>8s} {'phases':>7s}")
+    for name, robot in robots.items():
+        own = [run for run in done if run.robot == name]
+        if own:
+            print(
+                f"{name:36s} {robot.nv:4d} {len(own):4d} {max(r.penetration for r in own):11.2g} {max(r.between for r in own):11.2g}"
+                f" {max(r.gain for r in own):9.2g} {median(r.cpu for r in own):8.2f} {max(r.cpu for r in own):8.2f}"
+                f" {max(r.impacts for r in own):8d} {max(r.phases for r in own):7d}"
+            )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--budget", type=float, default=20.0, help="CPU seconds for each run")
+    parser.add_argument("--seconds", type=float, default=1.0, help="simulated in each run")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="robots whose name contains this")
+    parser.add_argument("--json", type=Path, help="write all runs here")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    robots, skipped = usable_robots(options.only)
+    print(f"{len(robots)} robots with a positive definite M; left out:")
+    for name, why in skipped:
+        print(f"  {name}: {why}")
+    if robots:  # compile before the processes part
+        first = next(iter(robots.values()))
+        ug.Simulator(first, walls=ug.walls.Plane(point=(0.0, 0.0, -100.0))).run(first.neutral(), None, 1e-3)
+    done = perform_all(robots, all_runs(robots, options.runs, options.seed), options.seconds, options.budget)
+    table(done, robots)
+    bad = [run for run in done if run.problems]
+    if bad:
+        print("\nnot right:")
+        for run in sorted(bad, key=lambda run: run.name):
+            print(f"  {run.name}: {'; '.join(run.problems)} [{run.cpu:.1f} s CPU, {run.impacts} impacts, {run.phases} phases]")
+    if options.json:
+        settings = {"runs": options.runs, "budget": options.budget, "seconds": options.seconds, "seed": options.seed}
+        report = {"settings": settings, "skipped": skipped, "runs": [asdict(run) for run in done]}
+        options.json.write_text(json.dumps(report, indent=1))
+    passed = bool(done) and not bad
+    print(f"\n{'PASS' if passed else 'FAIL'}: {len(done) - len(bad)} of {len(done)} runs are right", end="")
+    print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, <= {options.budget:g} s CPU)")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
