@@ -21,7 +21,7 @@ import urdf_gibbs as ug
 from urdf_gibbs import UnknownNameError, UrdfError, frame_placement, walls
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.simulation.expression import evaluate
-from urdf_gibbs.simulation.scenario import KINDS, MOTIONS, Scenario, ScenarioError, parse_scenario, read_scenario
+from urdf_gibbs.simulation.scenario import KINDS, MOTIONS, ReferenceImpact, Scenario, ScenarioError, parse_scenario, read_scenario
 from urdf_gibbs.simulation.toml_lines import key_lines, line_of
 
 HEAD = 'duration = 1.0\n[robot]\nfile = "branched12"\n'  # three lines; tables may follow
@@ -583,3 +583,44 @@ def test_a_mesh_in_the_collision_set_warns(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text('duration = 1\n[robot]\nfile = "r.urdf"\n[contacts]\npoints = "collision"\n')
     with pytest.warns(ug.UrdfWarning, match="collision meshes of b"):
         assert read_scenario(tmp_path / "s.toml").points == ()
+
+
+# Reference ------------------------------------------------------------------------------------------
+
+
+def test_a_reference_is_read_and_changes_nothing() -> None:
+    found = read_scenario("branched12").reference
+    assert found is not None
+    assert found.source == "Shafei 2018, Table 3"
+    assert [impact.points for impact in found.impacts] == [("O1", "O5"), ("O2", "O4"), ("O8", "O11"), ("O3",), ("O1", "O5")]
+    assert found.impacts[0] == ReferenceImpact(0.3851, ("O1", "O5"), 33.12, 6.32, 5.26)
+    assert "reference" not in read_scenario("branched12").arguments()
+    assert scenario(HEAD).reference is None
+    part = scenario(HEAD + '[[reference.impacts]]\ntime = 1\npoints = ["O1"]\nimpulse = 2\n').reference
+    assert part is not None and part.source == ""
+    assert (part.impacts[0].time, part.impacts[0].impulse) == (1.0, 2.0) and np.isnan(
+        [part.impacts[0].angle, part.impacts[0].velocity]
+    ).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "part"),
+    [
+        ("[reference]\nauthor = 1\n", 5, "reference.author", "unknown key"),
+        ("[reference]\nsource = 1\n", 5, "reference.source", "a text in quotes"),
+        ("[reference]\nimpacts = 1\n", 5, "reference.impacts", "[[reference.impacts]]"),
+        ("[reference]\nimpacts = [1]\n", 5, "reference.impacts[0]", "time and points"),
+        ('[[reference.impacts]]\npoints = ["O1"]\n', 4, "reference.impacts[0].time", "missing"),
+        ("[[reference.impacts]]\ntime = 1\n", 4, "reference.impacts[0].points", "missing"),
+        ('[[reference.impacts]]\ntime = 1\npoints = "O1"\n', 6, "reference.impacts[0].points", "a list of points"),
+        ("[[reference.impacts]]\ntime = 1\npoints = [1]\n", 6, "reference.impacts[0].points[0]", "a text in quotes"),
+        ('[[reference.impacts]]\ntime = 1\npoints = []\nangle = "steep"\n', 7, "reference.impacts[0].angle", "a number"),
+        ("[[reference.impacts]]\ntime = 1\npoints = []\nforce = 1\n", 7, "reference.impacts[0].force", "impulse"),
+    ],
+)
+def test_a_bad_reference_is_refused_with_its_line(text: str, line: int, key: str, part: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario(HEAD + text)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.key) == (line, key)
+    assert part in str(problem)

@@ -267,8 +267,7 @@ def perform_all(robots: dict[str, ug.Robot], runs: list[Run], seconds: float, bu
             process.start()
             sender.close()
             active[receiver] = process, run
-        for receiver in wait(list(active)):
-            assert isinstance(receiver, Connection)
+        for receiver in [ready for ready in wait(list(active)) if isinstance(ready, Connection)]:
             process, run = active[receiver]
             try:
                 message = receiver.recv()

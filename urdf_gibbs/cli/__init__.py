@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from urdf_gibbs import __version__
-from urdf_gibbs.cli import bench, check, demo, info, operations, validate
+from urdf_gibbs.cli import bench, check, demo, info, operations, simulate, validate
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."
@@ -15,6 +15,7 @@ app.command("check")(check.check)
 app.command("validate")(validate.validate)
 app.command("operations")(operations.count_operations)
 app.command("bench")(bench.bench)
+app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
 
 

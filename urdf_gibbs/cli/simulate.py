@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,6 +17,8 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
+from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.status import Status
 from rich.table import Table
@@ -24,6 +28,7 @@ from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import SimulationError, UrdfGibbsError
 from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario, read_scenario
 from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
+from urdf_gibbs.walls import Wall
 
 T = TypeVar("T")
 
@@ -67,13 +72,17 @@ def simulate(
                 scenario = replace(scenario, tolerances={**scenario.tolerances, "rtol": rtol})
             trajectory, seconds, problem = _run(scenario, phases)
             phases("saving")
-            written = _write(trajectory, output, csv)
+            written, failures = _write(trajectory, output, csv)
             phases("looking at the impacts")
             report = _report(scenario, trajectory, seconds)
-            if json:
-                write_json(json, report | {"impacts": [_impact(impact) for impact in trajectory.impacts]})
+        if json:
+            failures += _write_report(report | {"impacts": [_impact(impact) for impact in trajectory.impacts]}, json)
+        if not quiet and json != "-":
+            _print(scenario, trajectory, report, everything, changed=bool(changes.keys() & {"law", "restitution"}))
+            for path in written:
+                out.print(f"written: {path}", markup=False)
     except KeyboardInterrupt:
-        err.print("interrupted: nothing to show")
+        err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except UrdfGibbsError as refusal:
         err.print(str(refusal), style="red", markup=False)
@@ -81,19 +90,12 @@ def simulate(
     except MemoryError:
         err.print("out of memory: a shorter --duration needs less", style="red")
         raise typer.Exit(FAILED) from None
-    except OSError as failure:
-        err.print(f"cannot write {failure.filename or 'the results'}: {failure.strerror or failure}", style="red", markup=False)
-        raise typer.Exit(FAILED) from None
-    if not quiet and json != "-":
-        _print(scenario, trajectory, report, everything, changed=bool(changes.keys() & {"law", "restitution"}))
-        for path in written:
-            out.print(f"written: {path}", markup=False)
-    if problem is not None:
-        err.print(str(problem), style="red", markup=False)
-        raise typer.Exit(FAILED)
+    for failure in [*failures, *([str(problem)] if problem is not None else [])]:
+        err.print(failure, style="red", markup=False)
     if trajectory.status == "interrupted":
         err.print(f"interrupted at {trajectory.t[-1]:.6g} of {scenario.duration:g} s")
         raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(FAILED if failures or problem is not None else DONE)
 
 
 def _check_options(
@@ -142,13 +144,14 @@ class _Phases:
             self.status.update(text)
 
     def compiling(self) -> None:
-        if self.status:
-            self.status.update(COMPILING)
-        elif not self.told and not self.quiet:
+        if self.text == COMPILING:
+            return
+        self(COMPILING)
+        if not (self.status or self.told or self.quiet):
             err.print(COMPILING)
         self.told = True
 
-    def note(self, message: Warning | str, category: type[Warning], *where: Any) -> None:
+    def note(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         """In the place of ``warnings.showwarning``."""
         if not self.quiet:
             err.print(f"note: {message}", style="yellow", markup=False)
@@ -169,18 +172,29 @@ class _Phases:
 
 @contextmanager
 def _watched(phases: _Phases) -> Iterator[None]:
-    """Tell when Numba really compiles: its passes do not run for what comes from the cache."""
+    """Tell when Numba really compiles: its passes do not run for what comes from the cache. Ctrl-C ends the compiler at once."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
-        def on_start(self, event: Any) -> None:
+        def on_start(self, started: Any) -> None:
             phases.compiling()
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, ended: Any) -> None:
             pass
 
-    with event.install_listener("numba:run_pass", Listener()):
-        yield
+    def stop(number: int, frame: Any) -> None:  # not Python's own handler, which the simulator replaces by one that waits for a state
+        raise KeyboardInterrupt
+
+    usual = signal.getsignal(signal.SIGINT)
+    mine = threading.current_thread() is threading.main_thread() and usual is signal.default_int_handler
+    if mine:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        with event.install_listener("numba:run_pass", Listener()):
+            yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, usual)
 
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
@@ -206,14 +220,33 @@ def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, Simula
     return trajectory, seconds, problem
 
 
-def _write(trajectory: Trajectory, output: str | None, csv: str | None) -> list[str]:
-    written = []
+def _write(trajectory: Trajectory, output: str | None, csv: str | None) -> tuple[list[str], list[str]]:
+    """What was written, and what could not be."""
+    written, failures = [], []
     if output is not None:
-        written.append(str(trajectory.save(output)))
+        try:
+            written.append(str(trajectory.save(output)))
+        except OSError as failure:
+            failures.append(_unwritten(output, failure))
     if csv is not None:
-        trajectory.to_dataframe().to_csv(csv, index=False)
-        written.append(csv)
-    return written
+        try:
+            trajectory.to_dataframe().to_csv(csv, index=False)
+            written.append(csv)
+        except OSError as failure:
+            failures.append(_unwritten(csv, failure))
+    return written, failures
+
+
+def _write_report(report: dict[str, Any], path: str) -> list[str]:
+    try:
+        write_json(path, report)
+    except OSError as failure:
+        return [_unwritten(path, failure)]
+    return []
+
+
+def _unwritten(path: str, failure: OSError) -> str:
+    return f"cannot write {path}: {failure.strerror or failure}"
 
 
 # what came of it ----------------------------------------------------------------------------------
@@ -283,18 +316,20 @@ def _flagged(impacts: Sequence[Impact]) -> int | None:
 
 
 def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
-    """Energies [J]: start + impacts + rest = end. ``rest_is`` says what the rest is, ``scale`` is the largest kinetic energy."""
+    """Energies [J]: start - lost in impacts + rest = end. ``rest_is`` names what does work beside gravity and impacts; if nothing does,
+    the rest is the error of the integrator. ``scale`` is the largest kinetic energy.
+    """
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
-    impacts = float(np.diff(total)[sudden].sum())
+    lost = -float(np.diff(total)[sudden].sum())
     sources = ["work of the torques"] if np.any(scenario.torque) else []
-    sources += ["work of moving walls that carry the robot"] if _moving(scenario) else []
+    sources += ["work of moving walls that carry the robot"] if _moving(scenario) and trajectory.phases else []
     sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
     start, end = float(total[0]), float(total[-1])
     return {
         "start": start,
-        "impacts": impacts,
-        "rest": end - start - impacts,
+        "lost_in_impacts": lost,
+        "rest": end - start + lost,
         "end": end,
         "rest_is": sources,
         "walls_move": _moving(scenario),
@@ -312,8 +347,8 @@ def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] |
         return None
     rows = []
     for theirs in scenario.reference.impacts:
-        same = [impact for impact in impacts if set(theirs.points) == set(impact.points)]
-        ours = _as_reference(min(same, key=lambda impact: abs(impact.time - theirs.time))) if same else None
+        same = [_as_reference(impact, theirs.points) for impact in impacts if set(theirs.points) <= set(impact.points)]
+        ours = min(same, key=lambda one: abs(one.time - theirs.time)) if same else None
         values = {}
         for name in REFERENCE:
             published = getattr(theirs, name)
@@ -325,10 +360,11 @@ def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] |
     return {"source": scenario.reference.source, "impacts": rows}
 
 
-def _as_reference(impact: Impact) -> ReferenceImpact:
-    """An impact with one number for each quantity, the mean over its points."""
+def _as_reference(impact: Impact, points: tuple[str, ...]) -> ReferenceImpact:
+    """An impact with one number for each quantity, the mean over these of its points."""
+    own = [i for i, point in enumerate(impact.points) if point in points]
     numbers = (np.degrees(impact.angles_of_attack), _changes(impact), impact.impulses)
-    return ReferenceImpact(impact.time, impact.points, *(float(values.mean()) for values in numbers))
+    return ReferenceImpact(impact.time, points, *(float(values[own].mean()) for values in numbers))
 
 
 def _finite(value: Any) -> Any:
@@ -345,9 +381,9 @@ def _finite(value: Any) -> Any:
 
 def _print(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any], everything: bool, changed: bool) -> None:
     out.print(_head(scenario, trajectory), markup=False)
-    own = [wall.name or type(wall).__name__.lower() for wall in scenario.walls if wall.restitution is not None]
+    own = [f"{_wall(wall)} {wall.restitution:g}" for wall in scenario.walls if wall.restitution is not None]
     if own:
-        out.print(f"restitution of its own: {', '.join(own)}", markup=False)
+        out.print(f"restitution of their own: {', '.join(own)}", markup=False)
     _show(_impact_table(scenario, trajectory.impacts, everything))
     if report["flagged"] is None:
         out.print(f"more than {MANY} impacts: flags are given for those shown only")
@@ -367,13 +403,17 @@ def _print(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any], e
     )
 
 
+def _wall(wall: Wall) -> str:
+    return wall.name or type(wall).__name__.lower()
+
+
 def _head(scenario: Scenario, trajectory: Trajectory) -> str:
     robot = scenario.robot
-    walls = ", ".join(wall.name or type(wall).__name__.lower() for wall in scenario.walls)
+    walls = ", ".join(_wall(wall) for wall in scenario.walls)
     parts = [
         f"{scenario.title or Path(scenario.file).stem}: {robot.name}, nv {robot.nv}",
-        _count(len(trajectory.settings["points"]), "contact point"),
-        f"{_count(len(scenario.walls), 'wall')}{f' ({walls})' if walls else ''}",
+        *([_count(len(trajectory.settings["points"]), "contact point")] if trajectory.settings["points"] else []),
+        *([f"{_count(len(scenario.walls), 'wall')} ({walls})"] if walls else []),
         *([_count(len(scenario.pairs), "pair")] if scenario.pairs else []),
         *(["joint limits"] if scenario.joint_limits else []),
         *(["damping"] if scenario.damping else []),
@@ -389,50 +429,57 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
         return "no impacts"
     shown = _ends(impacts, everything)
     several = len({wall for part in shown for impact in part for wall in impact.walls}) > 1
-    heads = ["time [s]", "points", *(["walls"] if several else []), "angle [deg]", "Δv [m/s]", "impulse [N s]", "before [J]", "after [J]"]
+    heads = ["time\n[s]", "points", *(["walls"] if several else []), "angle of\nattack\n[deg]", "change of\nvelocity\n[m/s]"]
+    heads += ["impulse\n[N s]", "energy\nbefore\n[J]", "energy\nafter\n[J]"]
     flags = any(_flags(impact) for part in shown for impact in part)
-    title = f"{_count(len(impacts), 'impact')}: angle of attack, change of the normal velocity, impulse of each point, energy"
     limits = scenario.joint_limits and any(joint.type == "revolute" for joint in scenario.robot.joints)
-    table = _table(title, *heads, *(["flags"] if flags else []), text=("points", "walls", "flags"))
+    table = _table(_count(len(impacts), "impact"), *heads, *(["flags"] if flags else []), text=("points", "walls", "flags"))
     if limits:
         table.caption = "limits of revolute joints: rad/s and N m s"
     for k, part in enumerate(shown):
         if k:
-            table.add_row("...", f"{len(impacts) - FIRST - LAST} more: --all")
+            _add(table, "...", f"{len(impacts) - FIRST - LAST} more: --all")
         for impact in part:
             walls = [", ".join(dict.fromkeys(wall for wall in impact.walls if wall))] if several else []
             row = [f"{impact.time:.6f}", _listed(impact.points, everything), *walls]
-            row += [_same(np.degrees(impact.angles_of_attack), ".2f"), _same(_changes(impact), ".5g"), _same(impact.impulses, ".5g")]
+            numbers = ((np.degrees(impact.angles_of_attack), ".2f"), (_changes(impact), ".4g"), (impact.impulses, ".4g"))
+            row += [_each(values, form, everything) for values, form in numbers]
+            if np.isnan(impact.positions).all():  # joint limits have no angle
+                row[-3] = ""
             row += [f"{impact.energy_before:.6g}", f"{impact.energy_after:.6g}", ", ".join(_flags(impact))]
-            table.add_row(*row[: len(table.columns)])
+            _add(table, *row[: len(table.columns)])
     return table
 
 
 def _phase_table(phases: Sequence[Phase], everything: bool) -> Table | str:
     if not phases:
         return "no lasting contacts"
-    table = _table(_count(len(phases), "contact phase"), "point", "wall", "start [s]", "end [s]", "end of bouncing [s]", text=("point", "wall"))
+    table = _table(
+        _count(len(phases), "contact phase"), "point", "wall", "start [s]", "end [s]", "end of bouncing [s]", text=("point", "wall")
+    )
     for k, part in enumerate(_ends(phases, everything)):
         if k:
-            table.add_row("...", f"{len(phases) - FIRST - LAST} more: --all")
+            _add(table, "...", f"{len(phases) - FIRST - LAST} more: --all")
         for phase in part:
             end = f"{phase.end:.6f}" if math.isfinite(phase.end) else "still held"
             bouncing = f"{phase.accumulation:.6f}" if math.isfinite(phase.accumulation) else ""
-            table.add_row(phase.point, phase.wall, f"{phase.start:.6f}", end, bouncing)
+            _add(table, phase.point, phase.wall, f"{phase.start:.6f}", end, bouncing)
     return table
 
 
 def _energy_table(energy: dict[str, Any]) -> Table:
     table = _table("energy, kinetic and potential", "", "[J]", text=("",))
-    table.add_row("at the start", f"{energy['start']:.9g}")
-    impacts = "exchanged in impacts, with the moving walls too" if energy["walls_move"] else "lost in impacts"
-    table.add_row(impacts, f"{energy['impacts'] + 0.0:+.6g}")
+    _add(table, "at the start", f"{energy['start']:.9g}")
+    lost, scale = energy["lost_in_impacts"], energy["scale"]
+    name = "lost in impacts, less what moving walls did there" if energy["walls_move"] else "lost in impacts"
+    _add(table, name, f"{lost:.6g}" if abs(lost) > 1e-9 * scale else f"{lost:.1e}")
     if energy["rest_is"]:
-        table.add_row(f"{', '.join(energy['rest_is'])} (the remainder, errors of the integrator included)", f"{energy['rest']:+.6g}")
+        _add(table, ", ".join(energy["rest_is"]), f"{energy['rest']:+.6g}")
+        table.caption = "the remainder of the balance, errors of the integrator included"
     else:
-        relative = f", {abs(energy['rest']) / energy['scale']:.1e} of the largest kinetic energy" if energy["scale"] > 0.0 else ""
-        table.add_row(f"drift of the integrator: nothing else does work{relative}", f"{energy['rest']:+.1e}")
-    table.add_row("at the end", f"{energy['end']:.9g}")
+        relative = f" ({abs(energy['rest']) / scale:.1e} of the largest kinetic energy)" if scale > 0.0 else ""
+        _add(table, f"drift of the integrator{relative}", f"{energy['rest']:+.1e}")
+    _add(table, "at the end", f"{energy['end']:.9g}")
     return table
 
 
@@ -444,25 +491,27 @@ def _reference_table(reference: dict[str, Any]) -> Table:
             value = impact[name]
             ours = "no such impact" if value["ours"] is None else f"{value['ours']:.4f}" if name == "time" else f"{value['ours']:.2f}"
             percent = "" if value["difference_percent"] is None else f"{value['difference_percent']:+.2f}"
-            table.add_row(points, REFERENCE[name], f"{value['published']:g}", ours, percent, end_section=name == table_rows[-1])
+            _add(table, points, REFERENCE[name], f"{value['published']:g}", ours, percent, end_section=name == table_rows[-1])
             points = ""
     return table
 
 
 def _table(title: str, *heads: str, text: Sequence[str]) -> Table:
     """Numbers to the right; ``text`` are the columns that are to the left."""
-    table = Table(title=title or None, title_justify="left", caption_justify="left")
+    table = Table(title=escape(title) or None, title_justify="left", caption_justify="left")
     for head in heads:
-        table.add_column(_plain(head), justify="left" if head in text else "right", no_wrap=head not in text)
+        left = head in text
+        table.add_column(escape(head), justify="left" if left else "right", no_wrap=not left, min_width=8 if left else None)
     return table
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+def _add(table: Table, *cells: str, end_section: bool = False) -> None:
+    table.add_row(*(escape(cell) for cell in cells), end_section=end_section)
 
 
 def _show(item: Table | str) -> None:
-    out.print(item, width=None if out.is_terminal else WIDE)
+    console = out if out.is_terminal else Console(width=WIDE, highlight=False)
+    console.print(item)
 
 
 def _ends(items: Sequence[T], everything: bool) -> list[Sequence[T]]:
@@ -477,8 +526,19 @@ def _listed(names: Sequence[str], everything: bool) -> str:
     return f"{names[0]}, ... ({len(names)})"
 
 
-def _same(values: Any, form: str) -> str:
-    """One number where all look alike."""
-    return ", ".join(dict.fromkeys(_number(value, form) for value in values)) if _alike(values, form) else ", ".join(
-        _number(value, form) for value in values
-    )
+def _each(values: Any, form: str, everything: bool) -> str:
+    """The values of the points; one number where they all look alike, least and most of many."""
+    texts = [f"{value:{form}}" for value in values]
+    if len(set(texts)) == 1:
+        return texts[0]
+    if len(texts) > 3 and not everything:
+        return f"{min(values):{form}} to {max(values):{form}}"
+    return ", ".join(texts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _seconds(value: float) -> str:
+    return f"{1e3 * value:.3g} ms" if value < 1.0 else f"{value:.3g} s"

@@ -10,6 +10,7 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import APART, LEAVING, RESTING, SINK, TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import (
     ACCEPTED,
+    ADVANCE,
     AGAIN,
     BAD_WALL,
     CALL,
@@ -51,9 +52,11 @@ from urdf_gibbs.simulation.impact import CALM, REST, impact, opening, project, s
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
 LOOKS = 8  # places in a step at which contact forces are looked at
+SAFETY = 0.87  # of the next step
 NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
 SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
 PROJECTIONS = 4
+LANDED = 2e-14  # m
 
 
 @struct
@@ -191,7 +194,7 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         phi, rate, unit = st.after[target, 0], st.after[target, 1], st.after[target, 3]
         if st.how[target] == RESTING:
             phi += SINK * unit
-        if abs(phi) <= 1e-15 * unit or rate >= 0.0:
+        if abs(phi) <= LANDED * unit or rate >= 0.0:
             return OK
         longer = length - phi / rate
         if not 0.0 < longer <= h or abs(longer - length) <= 1e-16 * max(1.0, t):
@@ -248,7 +251,7 @@ def room_left(r: Record, contacts: int) -> bool:
     )
 
 
-@jit
+@block(ADVANCE, System, State, Record, int)
 def advance(s: System, st: State, r: Record, steps: int) -> int:
     """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
     end, period = st.limits[END], st.limits[PERIOD]
@@ -297,11 +300,11 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
         if not error <= 1.0 or status != OK:
             if status != OK and h < SHORT:
                 return status
-            st.clock[STRIDE] = h * (max(0.2, 0.9 * error**-0.125) if status == OK and np.isfinite(error) else 0.2)
+            st.clock[STRIDE] = h * (max(0.2, SAFETY * error**-0.125) if status == OK and np.isfinite(error) else 0.2)
             st.count[REJECTED] += 1
             st.count[AGAIN] = 1
             continue
-        grown = h * (min(1.0 if st.count[AGAIN] else 10.0, 0.9 * error**-0.125) if error > 0.0 else 10.0)
+        grown = h * (min(1.0 if st.count[AGAIN] else 10.0, SAFETY * error**-0.125) if error > 0.0 else 10.0)
         st.count[AGAIN] = 0
 
         # what happens in it

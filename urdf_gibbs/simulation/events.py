@@ -63,6 +63,30 @@ def value_at(b: Array, x: float, work: Array) -> float:
 
 
 @jit
+def crossing(b: Array, work: Array) -> float:
+    """The one root in [0, 1] of a polynomial that is positive at 0 and negative at 1: regula falsi after Illinois."""
+    low, high = 0.0, 1.0
+    above, below = b[0], b[b.shape[0] - 1]
+    side = 0
+    for _ in range(100):
+        x = low + (high - low) * above / (above - below)
+        value = value_at(b, x, work)
+        if value > 0.0:
+            low, above = x, value
+            if side == 1:
+                below *= 0.5
+            side = 1
+        else:
+            high, below = x, value
+            if side == -1:
+                above *= 0.5
+            side = -1
+        if high - low < 1e-15 or value == 0.0 or abs(value) < 1e-15 * b[0]:
+            return x
+    return 0.5 * (low + high)
+
+
+@jit
 def first_root(b: Array, depth: float) -> float:
     """Where in [0, 1] the polynomial first falls through zero to below -depth; -1 where it does not."""
     n = b.shape[0]
@@ -89,14 +113,7 @@ def first_root(b: Array, depth: float) -> float:
                 if (one[i] < 0.0) != (one[i - 1] < 0.0):
                     changes += 1
             if changes == 1:  # one root, by Descartes
-                a, c = 0.0, 1.0
-                for _ in range(60):
-                    middle = 0.5 * (a + c)
-                    if value_at(one, middle, other) > 0.0:
-                        a = middle
-                    else:
-                        c = middle
-                return start + width * 0.5 * (a + c)
+                return start + width * crossing(one, other)
         if top + 2 > room:
             return start
         halved(one, stack[top + 1], stack[top])  # the left half is looked at first

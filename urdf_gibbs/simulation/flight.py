@@ -41,9 +41,8 @@ OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL = 0, 1, 2, 3, 4, 5
 FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL = range(6)  # in System.code
 
 # Numbers of the blocks.
-SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS, CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND = range(
-    15
-)
+SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
+CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE = range(8, 16)
 
 PRESENT, NEXT, WORK = range(3)  # states: y, new, work of State
 
@@ -58,6 +57,7 @@ class System(Struct):
     blocks: Int1
     code: Int1  # (6,) addresses of the robot's machine code
     in_stages: Int1  # (1,) whether the controller is called in each stage
+    plain: Int1  # (1,) whether nothing but a constant torque acts, which s.tau holds
     damping: Float1  # (nv,)
     torque: Float1  # (nv,)
     mass: Float1  # (nb,)
@@ -300,8 +300,10 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
     normalise(s.tree, q)
     velocity_to_rate(s.tree, q, v, rate[:nq])
     a = rate[nq:]
-    take_state(s, y)
     k = holding(st, s)
+    if k == 0 and s.plain[0] and call4(s.code[FORWARD], y.ctypes.data, v.ctypes.data, s.tau.ctypes.data, a.ctypes.data) == 0:
+        return OK
+    take_state(s, y)
     if k == 0:
         status = torques(s, t)
         if status != OK:
@@ -419,46 +421,46 @@ def dense_state(s: System, st: State, where: float) -> None:
 
 
 @jit
-def energy(s: System, q: Array, v: Array) -> tuple[float, float]:
-    """Kinetic and potential energy [J] of the links that move."""
+def report(s: System, t: float, q: Array, before: Array, after: Array, which: Array, out: Array, energy: Array) -> None:
+    """An impact at q from velocity ``before`` to ``after``: energy (3,) is kinetic before, kinetic after, potential [J].
+
+    out (k, 14) holds position and unit normal of each contact, velocity before relative to the wall or the other point, its normal
+    part, and these two after.
+    """
     copy(q, s.q)
     call2(s.code[MASS], s.q.ctypes.data, s.M.ctypes.data)
-    call2(s.code[PLACEMENTS], s.q.ctypes.data, s.T.ctypes.data)
-    kinetic, potential = 0.0, 0.0
-    for i in range(v.shape[0]):
-        for j in range(v.shape[0]):
-            kinetic += 0.5 * v[i] * s.M[i, j] * v[j]
+    for part in range(2):
+        v = after if part else before
+        copy(v, s.v)
+        place_bodies(s)
+        for i in range(which.shape[0]):
+            c, at = which[i], 6 + 4 * part
+            contact_motion(s, c, t)
+            kind = s.contacts.kind[c]
+            for k in range(3):
+                out[i, k] = s.x[k]
+                out[i, 3 + k] = s.out[4 + k]
+                out[i, at + k] = s.x[3 + k]
+            out[i, at + 3] = s.out[1] / s.out[3]
+            if kind == PAIR:
+                for k in range(3):
+                    out[i, k] -= s.contacts.radius[c] * 0.5 * s.out[4 + k]
+                    out[i, at + k] -= s.x[12 + k]
+            elif kind == WALL:
+                wall = wall_velocity(s.surfaces, s.contacts.surface[c], t)
+                for k in range(3):
+                    out[i, k] -= s.contacts.radius[c] * s.out[4 + k]
+                    out[i, at + k] -= wall[k]
+            else:
+                for k in range(at + 3):
+                    if k < 6 or k >= at:
+                        out[i, k] = np.nan
+        energy[part] = 0.0
+        for i in range(v.shape[0]):
+            for j in range(v.shape[0]):
+                energy[part] += 0.5 * v[i] * s.M[i, j] * v[j]
+    energy[2] = 0.0
     for i in range(s.mass.shape[0]):
         place(s.T, i, s.com[i], s.x[:3])
         for k in range(3):
-            potential -= s.mass[i] * s.gravity[k] * s.x[k]
-    return kinetic, potential
-
-
-@jit
-def describe(s: System, t: float, q: Array, v: Array, which: Array, out: Array) -> None:
-    """out (k, 10): position, unit normal, velocity relative to the wall or the other point, and its normal part, of each contact."""
-    copy(q, s.q)
-    copy(v, s.v)
-    place_bodies(s)
-    for i in range(which.shape[0]):
-        c = which[i]
-        contact_motion(s, c, t)
-        out[i, 9] = s.out[1] / s.out[3]
-        kind = s.contacts.kind[c]
-        for k in range(3):
-            out[i, k] = s.x[k]
-            out[i, 3 + k] = s.out[4 + k]
-            out[i, 6 + k] = s.x[3 + k]
-        if kind == PAIR:
-            for k in range(3):
-                out[i, k] -= s.contacts.radius[c] * 0.5 * s.out[4 + k]
-                out[i, 6 + k] -= s.x[12 + k]
-        elif kind == WALL:
-            wall = wall_velocity(s.surfaces, s.contacts.surface[c], t)
-            for k in range(3):
-                out[i, k] -= s.contacts.radius[c] * s.out[4 + k]
-                out[i, 6 + k] -= wall[k]
-        else:
-            for k in range(9):
-                out[i, k] = np.nan
+            energy[2] -= s.mass[i] * s.gravity[k] * s.x[k]

@@ -28,7 +28,9 @@ from urdf_gibbs.simulation import driver
 from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
 from urdf_gibbs.simulation.flight import (
     ACCEPTED,
+    ADVANCE,
     BAD_WALL,
+    CONTACTS,
     CONTROLLER,
     END,
     IMPACTS,
@@ -40,11 +42,9 @@ from urdf_gibbs.simulation.flight import (
     UNDERFLOW,
     State,
     System,
-    describe,
-    energy,
-    see_contacts,
+    report,
 )
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, Trajectory
+from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, Trajectory, made_impact
 from urdf_gibbs.walls import Vibration, Wall
 
 Array = NDArray[np.float64]
@@ -64,6 +64,8 @@ REASONS = {
     BAD_WALL: "a gap is not finite",
     CONTROLLER: "the controller failed",
 }
+_ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+_SEE_CONTACTS = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
 
 
 class Simulator:
@@ -112,17 +114,20 @@ class Simulator:
         if controller_rate is not None and not 0.0 < controller_rate < np.inf:
             raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
         period = 1.0 / controller_rate if controller_rate and controller else 0.0
-        self._system = self._made(damping, controller is not None and controller_rate is None)
+        self._system = self._made(damping, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
         self._dense = bool(dense)
         self._described = self._plain_settings()
         self._state, self._record = self._rooms()
+        # By ctypes: Numba's own way in looks at the types of all arguments again in each call.
+        self._advance = _ADVANCE(int(self._system.blocks[ADVANCE]))
+        self._see_contacts = _SEE_CONTACTS(int(self._system.blocks[CONTACTS]))
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
-    def _made(self, damping: bool, in_stages: bool) -> System:
+    def _made(self, damping: bool, controlled: bool, in_stages: bool) -> System:
         robot, found = self.robot, self._candidates
         nb, nq, nv, nc = len(robot.joints), robot.nq, robot.nv, len(found.points)
         gravity = tuple(self.gravity)
@@ -146,12 +151,13 @@ class Simulator:
             blocks=np.array(block_addresses(), dtype=np.int64),
             code=np.array([*addresses, *[0] * (6 - len(addresses))], dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
+            plain=np.array([not (in_stages or resistance.any() or controlled)], np.int64),
             damping=resistance,
             torque=self._torque.copy(),
             mass=robot.mass.copy(),
             com=robot.com.copy(),
             gravity=self.gravity,
-            tau=np.zeros(nv),
+            tau=self._torque.copy(),
             b=np.zeros(nv),
             q=np.zeros(nq),
             v=np.zeros(nv),
@@ -243,11 +249,16 @@ class Simulator:
         self._candidates.callbacks.error = None
         if self._controller:
             self._controller.problem = None
-        status, steps, started = driver.PAUSED, 64, clock.perf_counter()
+        status, steps, started = (
+            driver.PAUSED,
+            16 if self._controller or self._candidates.callbacks.functions else 512,
+            clock.perf_counter(),
+        )
+        advance = self._advance
         with _interruptible() as interrupted:
             while status == driver.PAUSED and not interrupted:
                 before = clock.perf_counter()
-                status = driver.advance(s, state, log.record, steps)
+                status = advance(s._address, state._address, log.record._address, steps)
                 log.take()
                 took = clock.perf_counter() - before
                 steps = int(min(1_000_000, max(16, steps * min(4.0, 0.5 * PATIENCE / max(took, 1e-9)))))
@@ -283,7 +294,7 @@ class Simulator:
         state.force[:] = 0.0
         self._record.filled[:] = 0
         if nc:
-            see_contacts(self._system, state, 0.0, 0)
+            self._see_contacts(self._system._address, state._address, 0.0, 0)
             found.callbacks.raise_error()
             gap = state.gaps[:, 0] / state.gaps[:, 3]
             deep = np.flatnonzero(gap < -DEEP)
@@ -300,7 +311,7 @@ class Simulator:
         """The impact of what touches and approaches in this state, now; None where nothing does."""
         robot = self.robot
         state = self._start(_vector("q", q, robot.nq), _vector("v", v, robot.nv), 0.0)
-        see_contacts(self._system, state, time, 0)
+        self._see_contacts(self._system._address, state._address, time, 0)
         state.clock[TIME] = time
         log = _Log(self)
         driver.write_row(log.record, state, False)
@@ -428,23 +439,22 @@ class _Log:
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
         t, which, y, v1, impulse, restitution, rounds, certificate = self._blows[i]
         q, v0 = y[:nq], y[nq:]
-        before, after = np.empty((len(which), 10)), np.empty((len(which), 10))
-        describe(s, t, q, v0, which, before)
-        describe(s, t, q, v1, which, after)
-        (kinetic, potential), (left, _) = energy(s, q, v0), energy(s, q, v1)
-        speed = np.sqrt((before[:, 6:9] ** 2).sum(axis=1))
-        cosine = np.divide(-before[:, 9], speed, out=np.ones(len(which)), where=speed > 0.0)
-        return Impact(
+        out, energies = np.empty((len(which), 14)), np.empty(3)
+        report(s, t, q, v0, v1, which, out, energies)
+        kinetic, left, potential = energies.tolist()
+        speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
+        cosine = np.divide(-out[:, 9], speed, out=np.ones(len(which)), where=speed > 0.0)
+        return made_impact(
             time=t,
             points=tuple(found.points[c] for c in which),
             walls=tuple(found.walls[c] for c in which),
-            positions=before[:, :3],
-            normals=before[:, 3:6],
-            angles_of_attack=np.arccos(np.clip(cosine, -1.0, 1.0)),
-            velocities_before=before[:, 6:9],
-            velocities_after=after[:, 6:9],
-            normal_velocities_before=before[:, 9],
-            normal_velocities_after=after[:, 9],
+            positions=out[:, :3],
+            normals=out[:, 3:6],
+            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            velocities_before=out[:, 6:9],
+            velocities_after=out[:, 10:13],
+            normal_velocities_before=out[:, 9],
+            normal_velocities_after=out[:, 13],
             impulses=impulse,
             restitution=restitution,
             energy_before=kinetic + potential,

@@ -1,0 +1,394 @@
+"""``urdf-gibbs simulate`` as a person meets it: bundled scenarios against their closed forms, overrides, files, errors, Ctrl-C."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from math import cos, pi, radians, sin, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_validate import runner
+
+import urdf_gibbs as ug
+from urdf_gibbs.cli import app
+from urdf_gibbs.cli import simulate as command
+from urdf_gibbs.simulation.scenario import read_scenario
+
+G = 9.81
+PRECISE = 1e-8  # what an integrator with rtol 1e-10 leaves after a few seconds
+SHORT = ["--duration", "0.5"]
+MASSLESS = """<robot name="massless"><link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link><joint name="turn" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint>
+<link name="tip"/></robot>"""
+
+
+def call(*arguments: str) -> Any:
+    return runner.invoke(app, ["simulate", *arguments])
+
+
+def report(tmp_path: Path, *arguments: str) -> Any:
+    result = call(*arguments, "--json", str(tmp_path / "report.json"))
+    assert result.exit_code == 0, result.output
+    return json.loads((tmp_path / "report.json").read_text())
+
+
+def elliptic(k: float) -> float:
+    """K(k), by the arithmetic-geometric mean."""
+    a, b = 1.0, sqrt(1.0 - k * k)
+    for _ in range(20):
+        a, b = (a + b) / 2.0, sqrt(a * b)
+    return pi / (2.0 * a)
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+# Bundled scenarios ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ug.scenario_names())
+def test_every_bundled_scenario_runs_and_says_what_came_of_it(name: str) -> None:
+    scenario = read_scenario(name)
+    result = call(name)
+    assert result.exit_code == 0, result.output
+    first = next(line for line in result.output.splitlines() if line.startswith(scenario.title))
+    assert scenario.robot.name in first and f"law {scenario.law}" in first
+    for text in ("impacts", "at the start", "lost in impacts", "drift of the integrator", "at the end", "evaluations", "times real time"):
+        assert text in result.output, text
+    assert "energy gain" not in result.output and "have a flag" not in result.output
+    assert "Traceback" not in result.output
+
+
+def test_branched12_stands_beside_the_table_of_the_paper(tmp_path: Path) -> None:
+    result = call("branched12")
+    assert "Shafei 2018, Table 3" in result.output
+    found = report(tmp_path, "branched12")
+    assert [impact["points"] for impact in found["impacts"]] == [["O1", "O5"], ["O2", "O4"], ["O8", "O11"], ["O3"], ["O1", "O5"]]
+    for row in found["reference"]["impacts"]:
+        for name in ("time", "angle", "velocity", "impulse"):
+            if row[name]["published"]:
+                assert abs(row[name]["difference_percent"]) < 1.5, (row["points"], name)
+                expected = 100.0 * (row[name]["ours"] / row[name]["published"] - 1.0)
+                assert row[name]["difference_percent"] == pytest.approx(expected, abs=1e-9)
+            else:
+                assert row[name]["difference_percent"] is None and row[name]["ours"] == pytest.approx(0.0, abs=1e-4)
+    assert found["energy"]["start"] == pytest.approx(G * (9 - 3 * sqrt(3)) / 2, abs=1e-10)
+    assert found["energy"]["rest_is"] == [] and abs(found["energy"]["rest"]) < 1e-8
+
+
+def test_what_is_missing_of_a_reference_is_named() -> None:
+    result = call("branched12", *SHORT, "--restitution", "0.9")
+    assert "no such impact" in result.output
+    assert "need not agree" in result.output
+
+
+def test_the_bouncing_ball_piles_up_and_rests(tmp_path: Path) -> None:
+    found = report(tmp_path, "bouncing_ball")
+    t1, e = sqrt(2 / G), 0.8
+    assert found["impacts"][0]["time"] == pytest.approx(t1, abs=PRECISE)
+    assert found["impacts"][0]["velocity_changes"] == pytest.approx([(1 + e) * G * t1], abs=PRECISE)
+    (phase,) = found["phases"]
+    assert phase["end"] is None and phase["end_of_bouncing"] == pytest.approx(t1 * (1 + e) / (1 - e), abs=1e-6)
+    assert found["energy"]["lost_in_impacts"] == pytest.approx(G, abs=PRECISE)
+
+
+def test_the_cradle_hands_the_blow_on(tmp_path: Path) -> None:
+    found = report(tmp_path, "cradle")
+    pairs = [impact["points"] for impact in found["impacts"]]
+    assert pairs == [["ball1-ball2"], ["ball2-ball3"], ["ball2-ball3"], ["ball1-ball2"], ["ball1-ball2"], ["ball2-ball3"]]
+    swing = sqrt(1.001 / G) * elliptic(sin(radians(15)))
+    speed = 2 * sqrt(G / 1.001) * sin(radians(15))
+    assert found["impacts"][0]["time"] == pytest.approx(swing + 1e-3 / speed, abs=1e-5)
+    assert found["impacts"][0]["velocity_changes"] == pytest.approx([2 * speed], rel=1e-5)
+    assert abs(found["energy"]["lost_in_impacts"]) < PRECISE
+
+
+def test_the_block_bounces_on_four_corners_and_slides(tmp_path: Path) -> None:
+    found = report(tmp_path, "sliding_block", "--out", str(tmp_path / "run"))
+    slope = radians(20)
+    t1 = sqrt(2 * 0.05 / (G * cos(slope)))
+    for n, impact in enumerate(found["impacts"][:8]):
+        assert impact["points"] == ["A", "B", "C", "D"]
+        assert impact["time"] == pytest.approx(t1 * (1 + 2 * sum(0.5**k for k in range(1, n + 1))), abs=PRECISE)
+        assert impact["impulses"] == pytest.approx([2.0 / 4 * 1.5 * G * cos(slope) * t1 * 0.5**n] * 4, abs=PRECISE)
+    assert [phase["point"] for phase in found["phases"]] == ["A", "B", "C", "D"]
+    assert all(phase["end_of_bouncing"] == pytest.approx(3 * t1, abs=1e-6) for phase in found["phases"])
+    end = ug.Trajectory.load(tmp_path / "run").q[-1]
+    along = end[0] * cos(slope) - end[2] * sin(slope)
+    assert along == pytest.approx(G * sin(slope) / 2, abs=PRECISE)
+    assert end[3:] == pytest.approx([0.0, sin(slope / 2), 0.0, cos(slope / 2)], abs=PRECISE)
+
+
+def test_the_ball_finds_the_steady_bounce_on_the_table(tmp_path: Path) -> None:
+    found = report(tmp_path, "vibrating_table")
+    for n, impact in enumerate(found["impacts"][-10:], len(found["impacts"]) - 10):
+        assert impact["time"] == pytest.approx(0.05 + 0.1 * n, abs=PRECISE)
+        assert impact["velocity_changes"] == pytest.approx([0.981], abs=PRECISE)
+    assert found["energy"]["walls_move"]
+
+
+def test_the_pendulum_comes_back_to_its_stop(tmp_path: Path) -> None:
+    found = report(tmp_path, "pendulum_stop")
+    root, e, t = sqrt(0.502 / G), 0.7, 0.0
+    start = G * 0.5 * (1 - cos(pi / 3))
+    for n, impact in enumerate(found["impacts"]):
+        t += root * elliptic(0.5 * e**n) * (1 if n == 0 else 2)
+        assert impact["time"] == pytest.approx(t, abs=PRECISE)
+        assert impact["walls"] == ["lower"]
+        assert impact["energy_after"] + G * 0.5 == pytest.approx(start * e ** (2 * n + 2), abs=PRECISE)
+    assert "rad/s" in call("pendulum_stop").output
+
+
+# Options --------------------------------------------------------------------------------------------
+
+
+def test_options_override_the_file(tmp_path: Path) -> None:
+    options = ["--duration", "1.5", "--law", "poisson", "--restitution", "0.5", "--rtol", "1e-7"]
+    found = report(tmp_path, "bouncing_ball", *options)
+    assert {name: found["settings"][name] for name in ("duration", "law", "restitution", "rtol")} == {
+        "duration": 1.5,
+        "law": "poisson",
+        "restitution": 0.5,
+        "rtol": 1e-7,
+    }
+    assert found["simulated"] == 1.5
+    assert found["energy"]["lost_in_impacts"] > G * 0.75 - PRECISE
+
+
+def test_a_wall_keeps_its_own_restitution(tmp_path: Path) -> None:
+    text = (
+        'duration = 0.6\n[robot]\nfile = "ball"\n[start]\nheight = 1.0\n[[walls]]\nkind = "plane"\nnormal = [0, 0, 1]\nrestitution = 0.25\n'
+    )
+    result = call(write(tmp_path / "own.toml", text), "--restitution", "0.5")
+    assert result.exit_code == 0
+    assert "restitution of their own: plane 0.25" in result.output
+
+
+def test_long_tables_are_shortened_unless_all_is_asked_for() -> None:
+    short, full = call("bouncing_ball").output, call("bouncing_ball", "--all").output
+    assert "62 impacts" in short and "42 more: --all" in short
+    assert "--all" not in full
+    assert len(full.splitlines()) == len(short.splitlines()) + 41
+    assert "20 more" not in call("vibrating_table", "--duration", "2.1").output  # 21 impacts: nothing is gained by one row less
+
+
+def test_quiet_and_json_on_standard_output() -> None:
+    assert call("bouncing_ball", "--quiet").output == ""
+    found = json.loads(call("bouncing_ball", "--json", "-").stdout)
+    assert found["robot"] == "ball" and found["status"] == "complete" and len(found["impacts"]) == 62
+
+
+def test_the_trajectory_comes_back_from_its_file(tmp_path: Path) -> None:
+    result = call("branched12", "--out", str(tmp_path / "run.npz"))
+    assert result.exit_code == 0
+    assert f"written: {tmp_path / 'run.npz'}" in result.output
+    found = ug.Trajectory.load(tmp_path / "run.npz")
+    again = ug.simulate(**read_scenario("branched12").arguments())
+    np.testing.assert_array_equal(found.t, again.t)
+    np.testing.assert_array_equal(found.q, again.q)
+    assert found.robot.fingerprint == again.robot.fingerprint
+    assert [impact.points for impact in found.impacts] == [impact.points for impact in again.impacts]
+
+
+def test_rows_as_csv(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    result = call("bouncing_ball", *SHORT, "--csv", str(tmp_path / "run.csv"))
+    assert result.exit_code == 0, result.output
+    head, *rows = (tmp_path / "run.csv").read_text().splitlines()
+    assert head.split(",")[:3] == ["t", "q.height", "v.height"]
+    assert float(rows[-1].split(",")[0]) == 0.5
+
+
+def test_the_remainder_of_the_energy_is_named(tmp_path: Path) -> None:
+    text = 'duration = 0.5\n[robot]\nfile = "gripper"\n[torques]\nelbow = 0.1\n[contacts]\ndamping = true\n'
+    result = call(write(tmp_path / "driven.toml", text))
+    assert result.exit_code == 0, result.output
+    assert "work of the torques, damping" in result.output and "drift" not in result.output
+    assert "no impacts" in result.output and "no lasting contacts" in result.output
+
+
+def test_flags_are_shown_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = ug.simulate(**read_scenario("cradle").arguments()).impacts[0]
+    assert command._flags(plain) == []
+    doubtful = replace(plain, rounds=3, certificate=1e-5, energy_gain=True)
+    assert command._flags(doubtful) == ["energy gain", "3 rounds", "certificate 1e-05"]
+    assert command._flags(replace(plain, certificate=np.nan)) == ["certificate nan"]
+    assert command._flagged([plain, doubtful, plain]) == 1
+    monkeypatch.setattr(command, "UNCERTAIN", -1.0)
+    output = call("cradle").output
+    assert "flags" in output and "6 of 6 impacts have a flag" in output
+
+
+def test_several_walls_have_a_column(tmp_path: Path) -> None:
+    text = """duration = 1.0
+[robot]
+file = "block"
+base = "planar"
+[start]
+root_joint = [0, 0, "30 deg"]
+[start_velocity]
+root_joint = [1.0, 0.3, 0.5]
+[contacts]
+points = "collision"
+[[walls]]
+kind = "box"
+size = [0.5, 0.5, 2]
+"""
+    result = call(write(tmp_path / "box.toml", text))
+    assert result.exit_code == 0, result.output
+    assert "walls" in result.output and "box.+x" in result.output
+
+
+def test_point_names_are_not_markup(tmp_path: Path) -> None:
+    text = 'duration = 0.6\ntitle = "[red]x"\n[robot]\nfile = "ball"\n[start]\nheight = 1.0\n[contacts]\npoints = [{link = "ball", name = "[bold]b"}]\n'
+    result = call(write(tmp_path / "names.toml", text + '[[walls]]\nkind = "plane"\nname = "[/x]"\nnormal = [0, 0, 1]\n'))
+    assert result.exit_code == 0, result.output
+    assert "[red]x" in result.output and "[bold]b" in result.output and "[/x]" in result.output
+
+
+# Errors ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--duration", "0"], "--duration"),
+        (["--duration", "nan"], "--duration"),
+        (["--duration", "soon"], "--duration"),
+        (["--restitution", "1.5"], "from 0 to 1"),
+        (["--rtol", "-1"], "--rtol"),
+        (["--law", "hooke"], "newton-equality"),
+        (["--out", "/no/such/folder/run.npz"], "folder that exists"),
+        (["--json", "/"], "--json"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options: list[str], text: str) -> None:
+    result = call("bouncing_ball", *options)
+    assert result.exit_code == 2
+    assert text in result.output and "Traceback" not in result.output
+
+
+def test_scenarios_that_cannot_be_used_give_exit_code_2(tmp_path: Path) -> None:
+    inside = 'duration = 1\n[robot]\nfile = "ball"\n[[walls]]\nkind = "plane"\nnormal = [0, 0, 1]\npoint = [0, 0, 1]\n'
+    write(tmp_path / "bad.urdf", "<robot>")
+    cases = {
+        "nonsense": "bouncing_ball",
+        write(tmp_path / "two.toml", "duration = -1\ncolour = 1\n"): "two.toml:2: colour: unknown key",
+        write(tmp_path / "urdf.toml", 'duration = 1\n[robot]\nfile = "bad.urdf"\n'): "bad.urdf",
+        write(tmp_path / "inside.toml", inside): "1 m inside plane",
+        write(tmp_path / "rigid.toml", 'duration = 1\n[robot]\nfile = "block"\n'): "no joint that moves",
+    }
+    for file, text in cases.items():
+        result = call(file)
+        assert result.exit_code == 2, result.output
+        assert text in result.output and "Traceback" not in result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_a_motion_that_cannot_go_on_is_saved(tmp_path: Path) -> None:
+    write(tmp_path / "massless.urdf", MASSLESS)
+    file = write(tmp_path / "massless.toml", 'duration = 1\n[robot]\nfile = "massless.urdf"\n')
+    result = call(file, "--out", str(tmp_path / "run.npz"))
+    assert result.exit_code == 1, result.output
+    assert "the simulation stopped at t = 0 s" in result.output and "Traceback" not in result.output
+    assert ug.Trajectory.load(tmp_path / "run.npz").status.startswith("failed")
+
+
+def test_csv_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pandas" else find(name))
+    result = call("bouncing_ball", "--csv", "run.csv")
+    assert result.exit_code == 2
+    assert "pip install pandas" in result.output
+
+
+def test_a_file_that_cannot_be_written_leaves_the_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(self: ug.Trajectory, path: str) -> Path:
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr(ug.Trajectory, "save", full)
+    result = call("bouncing_ball", "--out", str(tmp_path / "run.npz"))
+    assert result.exit_code == 1
+    assert "62 impacts" in result.output and "No space left on device" in result.output
+
+
+def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    from urdf_gibbs.simulation import simulate as room
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(room.Simulator, "__init__", interrupted)
+    result = call("bouncing_ball")
+    assert result.exit_code == 130
+    assert "interrupted" in result.output and "Traceback" not in result.output
+
+
+def test_compiling_is_announced_once_and_only_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import njit
+
+    from urdf_gibbs.simulation import simulate as room
+
+    call("bouncing_ball", *SHORT)  # compiles where nothing has
+    assert command.COMPILING not in call("bouncing_ball", *SHORT).output
+    make = room.Simulator.__init__
+
+    def slow(self: Any, *arguments: Any, **options: Any) -> None:
+        njit(lambda x: x + 1.0)(1.0)
+        njit(lambda x: x + 2.0)(1.0)
+        make(self, *arguments, **options)
+
+    monkeypatch.setattr(room.Simulator, "__init__", slow)
+    assert call("bouncing_ball", *SHORT).output.count(command.COMPILING) == 1
+    assert command.COMPILING not in call("bouncing_ball", *SHORT, "--quiet").output
+
+
+STARTED = """
+import sys
+from urdf_gibbs.cli import app
+from urdf_gibbs.simulation.simulate import Simulator
+run = Simulator.run
+
+def told(self, q0, v0, duration, *more):
+    if duration:
+        print("running", flush=True)
+    return run(self, q0, v0, duration, *more)
+
+Simulator.run = told
+sys.argv[0] = "urdf-gibbs"
+app()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
+def test_ctrl_c_keeps_what_was_computed(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    words = ["simulate", "vibrating_table", "--duration", "1e7", "--out", str(path)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTED, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background job may ignore it
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Ball on a vibrating table" in output and "at the end" in output
+    assert "interrupted at" in errors and "of 1e+07 s" in errors and "Traceback" not in errors
+    found = ug.Trajectory.load(path)
+    assert found.status == "interrupted"
+    assert 0.0 < found.t[-1] < 1e7 and len(found.impacts) > 0
