@@ -322,16 +322,30 @@ def test_a_file_that_cannot_be_written_leaves_the_tables(monkeypatch: pytest.Mon
     assert "62 impacts" in result.output and "No space left on device" in result.output
 
 
-def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("compiles", [True, False])
+def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatch, compiles: bool) -> None:
+    """Noted at once, and acted upon at the compiler's next pass or when the simulator is ready."""
+    from numba import njit
+
     from urdf_gibbs.simulation import simulate as room
 
-    def interrupted(*arguments: Any, **options: Any) -> None:
-        raise KeyboardInterrupt
+    make, passed = room.Simulator.__init__, []
 
+    def interrupted(self: Any, *arguments: Any, **options: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        passed.append("noted")
+        if compiles:
+            njit(lambda x: x + 1.0)(1.0)
+            passed.append("compiled")
+        make(self, *arguments, **options)
+
+    monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))  # pytest may be started with SIGINT ignored
     monkeypatch.setattr(room.Simulator, "__init__", interrupted)
     result = call("bouncing_ball")
+    assert passed == ["noted"]
     assert result.exit_code == 130
     assert "interrupted" in result.output and "Traceback" not in result.output
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_compiling_is_announced_once_and_only_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:

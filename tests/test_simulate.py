@@ -447,6 +447,34 @@ def test_a_block_lands_flat_and_slides_on() -> None:
     assert np.abs(found.contact_forces[-1] - MASS * across / 4).max() < 1e-9
 
 
+# FAILS: settle holds one tip, project takes its 1e-10 m/s out and slows the other from above to below REST, where it is neither held
+# nor leaving; it sinks by SINK = 1e-11 m and strikes with sqrt(2 g SINK). Rocking blocks start all over again each time, for ever.
+UNSETTLED = "what the projection brings to rest is not held"
+
+
+@pytest.mark.xfail(strict=True, reason=UNSETTLED)
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_what_is_all_but_at_rest_comes_to_rest(e: float) -> None:
+    up, down = 1.04e-9, -4e-10  # m/s of the tips of a rod that lies on the ground; 1e-9 counts as rest
+    v = [0, (up + down) / 2, up - down]
+    found = run(ROD, [0, 0, 0], v, 0.01, walls.Plane((0, 1, 0)), restitution=e, base="planar", gravity=(0, -G, 0), points=TIPS)
+    assert np.abs(found.v).max() < 1e-8
+
+
+@pytest.mark.xfail(strict=False, reason=UNSETTLED)  # which of the blocks are caught hangs on the last bits
+@pytest.mark.parametrize(("seed", "e", "law"), [(91, 0.3, "newton"), (187, 0.5, "poisson")])
+def test_a_rocking_block_comes_to_rest(seed: int, e: float, law: str) -> None:
+    block, rng = made(BLOCK, "floating"), np.random.default_rng(seed)
+    q = block.random(seed)
+    q[:3] = rng.uniform(-0.2, 0.2, 3)
+    corners = [("block", (x * SIDE / 2, y * SIDE / 2, z * HEIGHT / 2)) for x in (1, -1) for y in (1, -1) for z in (1, -1)]
+
+    def few(t: float, impacts: int) -> None:
+        assert impacts < 2000
+
+    simulate(block, q, rng.normal(size=6), 5.0, walls.Box((3, 3, 2.5)), law, e, points=corners, progress=few)
+
+
 # impact laws ------------------------------------------------------------------------------------------
 
 

@@ -172,29 +172,39 @@ class _Phases:
 
 @contextmanager
 def _watched(phases: _Phases) -> Iterator[None]:
-    """Tell when Numba really compiles: its passes do not run for what comes from the cache. Ctrl-C ends the compiler at once."""
+    """Tell when Numba really compiles: its passes do not run for what comes from the cache. Ctrl-C ends the compiler between two passes.
+
+    Not within one: LLVM calls back into Python, where an exception would be lost and leave a library half done.
+    """
     from numba.core import event
+
+    pressed: list[int] = []
 
     class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
         def on_start(self, started: Any) -> None:
+            if pressed:
+                raise KeyboardInterrupt
             phases.compiling()
 
         def on_end(self, ended: Any) -> None:
             pass
 
-    def stop(number: int, frame: Any) -> None:  # not Python's own handler, which the simulator replaces by one that waits for a state
-        raise KeyboardInterrupt
+    def note(number: int, frame: Any) -> None:
+        pressed.append(number)
+        phases("interrupted, waiting for the compiler")
 
     usual = signal.getsignal(signal.SIGINT)
     mine = threading.current_thread() is threading.main_thread() and usual is signal.default_int_handler
     if mine:
-        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGINT, note)
     try:
         with event.install_listener("numba:run_pass", Listener()):
             yield
     finally:
         if mine:
             signal.signal(signal.SIGINT, usual)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:

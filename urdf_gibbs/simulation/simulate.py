@@ -44,7 +44,7 @@ from urdf_gibbs.simulation.flight import (
     System,
     report,
 )
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, Trajectory, made_impact
+from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
 from urdf_gibbs.walls import Vibration, Wall
 
 Array = NDArray[np.float64]
@@ -114,6 +114,10 @@ class Simulator:
         if controller_rate is not None and not 0.0 < controller_rate < np.inf:
             raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
         period = 1.0 / controller_rate if controller_rate and controller else 0.0
+        with _interruptible() as interrupted:  # an exception inside of the compiler would leave it in pieces
+            self._blocks = np.array(block_addresses(), dtype=np.int64)
+        if interrupted:
+            raise KeyboardInterrupt
         self._system = self._made(damping, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
@@ -148,7 +152,7 @@ class Simulator:
             tree=tree,
             contacts=found.contacts,
             surfaces=found.surfaces,
-            blocks=np.array(block_addresses(), dtype=np.int64),
+            blocks=self._blocks,
             code=np.array([*addresses, *[0] * (6 - len(addresses))], dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
             plain=np.array([not (in_stages or resistance.any() or controlled)], np.int64),
@@ -323,13 +327,9 @@ class Simulator:
 
     def _plain_settings(self) -> dict[str, Any]:
         """The settings as plain values."""
-        return {
-            **self._limits,
-            "law": self.law,
-            "restitution": self.restitution,
-            "walls": [_described(wall) for wall in self.walls],
-            "points": [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points],
-        }
+        points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
+        walls = [_described(wall) for wall in self.walls]
+        return dict(plain({**self._limits, "law": self.law, "restitution": self.restitution, "walls": walls, "points": points}))
 
 
 def simulate(
@@ -443,7 +443,7 @@ class _Log:
         report(s, t, q, v0, v1, which, out, energies)
         kinetic, left, potential = energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
-        cosine = np.divide(-out[:, 9], speed, out=np.ones(len(which)), where=speed > 0.0)
+        cosine = np.divide(-out[:, 9], speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
             time=t,
             points=tuple(found.points[c] for c in which),
@@ -484,7 +484,7 @@ class _Log:
             impacts=self.impacts,
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,
-            settings={**simulator._described, "duration": duration},
+            settings=PlainSettings(simulator._described, duration=duration),
             statistics=statistics,
             dense=F[1:] if simulator._dense and len(F) else None,
         )
@@ -534,16 +534,8 @@ def _within(name: str, value: float, low: float, high: float) -> None:
         raise ArgumentError(f"{name}={value!r}, expected a number from {low:g} to {high:g}")
 
 
-def _described(wall: Wall) -> dict[str, Any]:
-    """A wall as plain values; functions by their names."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray | tuple | list):
-            return np.asarray(value).tolist()
-        if value is None or isinstance(value, str | int | float | bool):
-            return value
-        if hasattr(value, "__dataclass_fields__"):
-            return {"kind": type(value).__name__.lower(), **{f.name: plain(getattr(value, f.name)) for f in fields(value)}}
-        return f"<{getattr(value, '__name__', type(value).__name__)}>"
-
-    return dict(plain(wall))
+def _described(wall: Any) -> Any:
+    """A wall or its motion as plain values; functions by their names."""
+    if hasattr(wall, "__dataclass_fields__"):
+        return {"kind": type(wall).__name__.lower(), **{field.name: _described(getattr(wall, field.name)) for field in fields(wall)}}
+    return f"<{getattr(wall, '__name__', type(wall).__name__)}>" if callable(wall) else wall

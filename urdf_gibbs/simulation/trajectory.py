@@ -136,6 +136,10 @@ class Phase:
     accumulation: float = np.nan
 
 
+class PlainSettings(dict[str, Any]):
+    """Settings that are plain values already."""
+
+
 class LazyImpacts(Sequence[Impact]):
     """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
 
@@ -171,7 +175,7 @@ class Trajectory:
 
     At an impact ``t`` holds its time twice: one row before, one after. ``contact_names`` (nc, "point|wall") and
     ``contact_forces`` (N, nc) [N] tell what lasting contacts carry. ``status`` is "complete", "interrupted" or "failed: ...".
-    ``settings`` and ``statistics`` are saved as plain values: tuples and arrays become lists.
+    ``settings`` and ``statistics`` hold plain values: tuples and arrays become lists.
 
     ``dense`` (N - 1, 7, nq + nv) are the coefficients of the DOP853 interpolant of each segment between rows. Without it states
     between rows come from cubic Hermite polynomials of q, with an error of the fourth order in the segment's length for q
@@ -213,6 +217,10 @@ class Trajectory:
             for impact in self.impacts:
                 if (impact.q.size, impact.v_before.size, impact.v_after.size) != (nq, nv, nv):
                     raise ArgumentError(f"{impact!r} is not of this robot, expected nq={nq}, nv={nv}")
+
+        if not isinstance(self.settings, PlainSettings):
+            _set(self, "settings", plain(self.settings))
+        _set(self, "statistics", plain(self.statistics))
 
     # states between rows --------------------------------------------------------------------------
 
@@ -413,8 +421,8 @@ def _arrays(trajectory: Trajectory) -> dict[str, Any]:
         "robot": robot,
         "contact_names": trajectory.contact_names,
         "status": trajectory.status,
-        "settings": _plain(trajectory.settings),
-        "statistics": _plain(trajectory.statistics),
+        "settings": trajectory.settings,
+        "statistics": trajectory.statistics,
         "impacts": [[impact.points, impact.walls, impact.law] for impact in impacts],
         "phases": [[phase.point, phase.wall] for phase in phases],
     }
@@ -482,16 +490,16 @@ def _frozen(array: Array) -> Array:
     return view
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON has it; what JSON does not know becomes its repr."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, np.generic | np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, int | float):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return os.fspath(value) if isinstance(value, os.PathLike) else repr(value)
