@@ -25,17 +25,19 @@ from urdf_gibbs.simulation.flight import (
     LONGEST,
     NOT_FINITE,
     OK,
-    PERIOD,
     PRESENT,
+    RATE,
     REJECTED,
     ROUNDS,
     SETTLED,
+    SINGULAR,
     STRIDE,
     STRIKE,
     TARGET,
     TIE,
     TIME,
     UNDERFLOW,
+    ZENO,
     State,
     System,
     copy,
@@ -43,11 +45,12 @@ from urdf_gibbs.simulation.flight import (
     dense_state,
     derivative,
     error_norm,
+    mass_factors,
     see_contacts,
     step,
     take_state,
 )
-from urdf_gibbs.simulation.impact import CALM, REST, impact, opening, project, settle
+from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, opening, project, settle
 
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
@@ -56,6 +59,7 @@ SAFETY = 0.87  # of the next step
 NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
 SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
 PROJECTIONS = 4
+SETTLINGS = 8
 LANDED = 2e-14  # m
 
 
@@ -110,39 +114,74 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
 
 @jit
 def closed_contacts(s: System, st: State, target: int) -> tuple[int, bool]:
-    """In s.which those that hold, touch, or would touch within the tie, and the target; how many, and whether one approaches."""
+    """In st.closed those that hold, touch, or would touch within the tie, and the target; how many, and whether one approaches."""
     count, approaching = 0, False
     tie = st.limits[TIE]
     for c in range(st.gaps.shape[0]):
         gap, rate = st.gaps[c, 0] / st.gaps[c, 3], st.gaps[c, 1] / st.gaps[c, 3]
         if c == target or gap <= TOUCH or gap <= -rate * tie or st.held[c]:
-            s.which[count] = c
-            count += 1
+            st.closed[c] = 1
             approaching = approaching or rate < -REST
+        count += st.closed[c]
     return count, approaching
+
+
+@jit
+def choose_closed(s: System, st: State) -> int:
+    """The closed contacts in s.which; how many."""
+    k = 0
+    for c in range(st.closed.shape[0]):
+        if st.closed[c]:
+            s.which[k] = c
+            k += 1
+    return k
 
 
 @block(STRIKE, System, State, Record, int)
 def strike(s: System, st: State, r: Record, target: int) -> int:
     """An impact of whatever is closed, if something approaches; then what holds."""
-    k, approaching = closed_contacts(s, st, target)
-    for i in range(k):
-        st.ends[s.which[i]] = np.nan
-    if approaching:
-        copy(st.y, r.blow_y[r.filled[BLOWS]])
-        certificate = impact(s, st, k)
-        if not np.isfinite(certificate):
-            return NOT_FINITE
-        write_impact(s, st, r, k, certificate)
-        st.count[IMPACTS] += 1
-    for c in range(st.held.shape[0]):
+    for c in range(st.closed.shape[0]):
+        st.closed[c] = 0
+        st.ends[c] = np.nan
         st.suspects[c] = st.held[c]
-    status = settle(s, st, k)
-    if status != OK:
-        return status
-    st.count[HOLDING] = 0
+    k, approaching = closed_contacts(s, st, target)
+    if approaching:
+        before = r.blow_y[r.filled[BLOWS]]
+        copy(st.y, before)
+        while True:  # the impact itself may close further gaps within the tie
+            copy(before, st.y)
+            choose_closed(s, st)
+            certificate = impact(s, st, k)
+            if not np.isfinite(certificate):
+                return SINGULAR if mass_factors(s, 0) != OK else NOT_FINITE
+            choose_closed(s, st)
+            write_impact(s, st, r, k, certificate)
+            status = see_contacts(s, st, st.clock[TIME], 0)
+            if status != OK:
+                return status
+            more = closed_contacts(s, st, target)[0]
+            if more == k:
+                break
+            k = more
+            r.filled[BLOWS] -= 1
+            r.filled[PARTS] -= r.blow_size[r.filled[BLOWS], 0]
+        st.count[IMPACTS] += 1
+    for _ in range(SETTLINGS):  # what is held takes its last velocity from the others, which may then be at rest as well
+        old = st.count[HOLDING]
+        choose_closed(s, st)
+        status = settle(s, st, k)
+        if status != OK:
+            return status
+        st.count[HOLDING] = 0
+        for c in range(st.held.shape[0]):
+            st.count[HOLDING] += st.held[c]
+        if st.count[HOLDING] > 0:
+            status = project(s, st, PROJECTIONS)
+            if status != OK:
+                return status
+        if st.count[HOLDING] == old or st.count[HOLDING] == 0:
+            break
     for c in range(st.held.shape[0]):
-        st.count[HOLDING] += st.held[c]
         if st.held[c] != st.suspects[c]:
             i = r.filled[TURNS]
             r.turn[i, 0], r.turn[i, 1] = c, st.held[c]
@@ -150,11 +189,9 @@ def strike(s: System, st: State, r: Record, target: int) -> int:
             r.filled[TURNS] = i + 1
     st.clock[SETTLED] = st.clock[TIME]
     st.count[FRESH] = 0
-    if st.count[HOLDING] > 0:
-        status = project(s, st, PROJECTIONS)
     if approaching:
         write_row(r, st, False)
-    return status
+    return OK
 
 
 @jit
@@ -183,7 +220,8 @@ def release(s: System, st: State, h: float) -> float:
 def land(s: System, st: State, h: float, guess: float) -> int:
     """Step again to where the target's gap is zero, by Newton on the length of the step, which goes to st.clock[STRIDE]."""
     t, target, length = st.clock[TIME], st.count[TARGET], guess
-    for _ in range(6):
+    low, high = 0.0, h
+    for _ in range(12):
         status = step(s, st, length)
         if status != OK:
             return status
@@ -194,10 +232,16 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         phi, rate, unit = st.after[target, 0], st.after[target, 1], st.after[target, 3]
         if st.how[target] == RESTING:
             phi += SINK * unit
-        if abs(phi) <= LANDED * unit or rate >= 0.0:
+        if abs(phi) <= LANDED * unit:
             return OK
-        longer = length - phi / rate
-        if not 0.0 < longer <= h or abs(longer - length) <= 1e-16 * max(1.0, t):
+        if phi > 0.0:
+            low = length
+        else:
+            high = length
+        longer = length - phi / rate if rate < 0.0 else high
+        if not low < longer < high:
+            longer = 0.5 * (low + high)
+        if abs(longer - length) <= 1e-16 * max(1.0, t):
             return OK
         length = longer
     return OK
@@ -215,7 +259,7 @@ def look(st: State) -> tuple[bool, bool]:
         rate, rise = st.gaps[c, 1] / unit, st.gaps[c, 2] / unit
         if rate < -REST:
             strikes = True
-        elif rate > REST:
+        elif not at_rest(rate, rise, st.limits[ZENO]):
             st.how[c] = LEAVING
         else:
             st.how[c] = RESTING
@@ -254,7 +298,7 @@ def room_left(r: Record, contacts: int) -> bool:
 @block(ADVANCE, System, State, Record, int)
 def advance(s: System, st: State, r: Record, steps: int) -> int:
     """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
-    end, period = st.limits[END], st.limits[PERIOD]
+    end, rate = st.limits[END], st.limits[RATE]
     if r.filled[ROWS] == 0 and st.count[ACCEPTED] == 0 and st.count[IMPACTS] == 0:
         write_row(r, st, False)
     for _ in range(steps):
@@ -264,12 +308,12 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             return FINISHED
         if not room_left(r, st.gaps.shape[0]):
             return PAUSED
-        if period > 0.0 and t >= st.clock[CALL] - tiny:
+        if rate > 0.0 and t >= st.clock[CALL] - tiny:
             take_state(s, st.y)
             s.time[0] = t
             if call4(s.code[CONTROL], s.time.ctypes.data, s.q.ctypes.data, s.v.ctypes.data, s.torque.ctypes.data) != 0:
                 return CONTROLLER
-            st.clock[CALL] += period
+            st.clock[CALL] = np.floor(st.clock[CALL] * rate + 1.5) / rate
             st.count[FRESH] = 0
         if st.count[FRESH] == 0:
             status = refresh(s, st, r)
@@ -284,7 +328,7 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
 
         # a step
         h = min(st.clock[STRIDE], st.limits[LONGEST], end - t)
-        if period > 0.0:
+        if rate > 0.0:
             h = min(h, st.clock[CALL] - t)
         if h <= tiny:
             if st.clock[STRIDE] <= tiny:
@@ -337,6 +381,8 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             if status != OK:
                 return status
         st.clock[TIME] = end if end - t - length <= tiny else t + length
+        if rate > 0.0 and abs(st.clock[CALL] - t - length) <= tiny:
+            st.clock[TIME] = st.clock[CALL]
         st.clock[STRIDE] = h if event else grown
         copy(st.new, st.y)
         copy(st.K[STAGES], st.K[0])

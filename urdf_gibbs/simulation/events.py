@@ -23,11 +23,14 @@ Array = Any
 
 DEPTH = 1e-12  # m: a gap that does not fall below minus this does not close
 TOUCH = 1e-11  # m: a gap below this is closed
-SINK = 1e-11  # m: how far a contact that has just been released may sink before it is taken up again
+SINK = 1e-12  # m: how far a contact that has just been released may sink before it is taken up again
 SAFETY = 4.0  # of the quintic's error estimate
 ROUGH = 0.02
 TAIL = 1e-12  # m: the last Chebyshev coefficients of a converged fit
-HALVINGS = 12
+HALVINGS = 12  # of a step, for a gap that is smooth
+KINKS = 40  # and for one that is not
+THROUGH = 1e-14  # m: a gap below this at the start of a step is a root that has been dealt with
+WIDEST = 0.16  # between two nodes
 
 DEGREE = 10
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
@@ -148,7 +151,7 @@ def may_close(start: Array, end: Array, h: float, how: int, depth: float, smooth
         return not min(g0, b1, b2, b3, b4, g1) > margin
     if how == RESTING:
         return not min(b1, b2, b3, b4, g1) > margin - depth
-    return not min(d0, 2.5 * b2, 5.0 / 3.0 * b3, 1.25 * b4, g1) > margin
+    return not min(d0, 2.5 * (b2 - g0), 5.0 / 3.0 * (b3 - g0), 1.25 * (b4 - g0), g1 - g0) > margin
 
 
 @jit
@@ -162,20 +165,31 @@ def gap_at(s: System, st: State, h: float, c: int, where: float) -> float:
 
 
 @jit
+def is_smooth(s: System, c: int) -> bool:
+    """Whether the gap is as smooth as the motion, so that two ends tell what happens between. Users' functions are taken to be."""
+    if s.contacts.kind[c] != WALL:
+        return True
+    kind = s.surfaces.kind[s.contacts.surface[c]]
+    return kind in (PLANE, CYLINDER, SPHERE, IMPLICIT) or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
+
+
+@jit
 def closing(s: System, st: State, h: float, c: int) -> float:
     """The fraction of the step at which contact c closes first, -1 if it does not, NaN where a wall fails."""
     how, slope, unit = st.how[c], st.gaps[c, 1], max(st.gaps[c, 3], st.after[c, 3])
-    low, size = np.empty(HALVINGS + 2), np.empty(HALVINGS + 2)
+    reach = 0.0 if is_smooth(s, c) else 2.0 * WIDEST * h * max(st.gaps[c, 4], st.after[c, 4]) * unit
+    narrowest = 0.5**HALVINGS if reach == 0.0 else 0.5**KINKS
+    low, size = np.empty(KINKS + 2), np.empty(KINKS + 2)
     low[0], size[0] = 0.0, 1.0
     top = 1
     values, b = np.empty(DEGREE + 1), np.empty(DEGREE + 1)
     while top > 0:
         top -= 1
         start, width = low[top], size[top]
-        largest = 0.0
+        largest, least = 0.0, np.inf
         for i in range(DEGREE + 1):
             values[i] = gap_at(s, st, h, c, start + width * NODES[i])
-            largest = max(largest, abs(values[i]))
+            largest, least = max(largest, abs(values[i])), min(least, values[i])
             if not np.isfinite(values[i]):
                 return np.nan
         tail = 0.0
@@ -184,7 +198,9 @@ def closing(s: System, st: State, h: float, c: int) -> float:
             for i in range(DEGREE + 1):
                 coefficient += TO_CHEBYSHEV[j, i] * values[i]
             tail = max(tail, abs(coefficient))
-        if tail > max(TAIL * unit, 1e-14 * largest) and width > 0.5**HALVINGS:
+        if tail > max(TAIL * unit, 1e-14 * largest) and width > narrowest:
+            if reach > 0.0 and least > reach * width:  # too far away to come and go between two nodes
+                continue
             low[top], size[top] = start + 0.5 * width, 0.5 * width
             low[top + 1], size[top + 1] = start, 0.5 * width
             top += 2
@@ -194,13 +210,13 @@ def closing(s: System, st: State, h: float, c: int) -> float:
             for i in range(DEGREE + 1):
                 b[j] += TO_BERNSTEIN[j, i] * values[i]
         b[0], b[DEGREE] = values[0], values[DEGREE]
-        if start == 0.0 and how == LEAVING:
+        if start == 0.0 and how == LEAVING and values[0] <= THROUGH * unit:
             without_zero(b, slope * h * width)
             root = first_root(b[:DEGREE], DEPTH * unit)
         elif how == RESTING:
             for j in range(DEGREE + 1):
                 b[j] += SINK * unit
-            root = first_root(b, DEPTH * unit)
+            root = first_root(b, SINK * unit)
         else:
             root = first_root(b, DEPTH * unit)
         if root >= 0.0:
@@ -222,15 +238,6 @@ def first_closing(s: System, st: State, h: float) -> float:
             best = where
             st.count[TARGET] = c
     return best
-
-
-@jit
-def is_smooth(s: System, c: int) -> bool:
-    """Whether the gap is as smooth as the motion, so that two ends tell what happens between. Users' functions are taken to be."""
-    if s.contacts.kind[c] != WALL:
-        return True
-    kind = s.surfaces.kind[s.contacts.surface[c]]
-    return kind in (PLANE, CYLINDER, SPHERE, IMPLICIT) or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
 
 
 @jit

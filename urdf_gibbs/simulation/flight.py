@@ -99,7 +99,7 @@ class State(Struct):
 
     clock: Float1  # (4,) time, proposed step, next call of the controller, time of the last settling
     count: Int1  # (9,)
-    limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, period of the controller
+    limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
     y: Float1  # (n,)
     new: Float1  # (n,)
@@ -113,13 +113,14 @@ class State(Struct):
     spare: Float1  # (contacts,)
     how: Int1  # (contacts,)
     suspects: Int1  # (contacts,)
+    closed: Int1  # (contacts,)
     ends: Float1  # (contacts,) when bouncing ends
 
 
 # in State.clock, State.count, State.limits, State.choice
 TIME, STRIDE, CALL, SETTLED = range(4)
 FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN = range(9)
-RTOL, ATOL, LONGEST, TIE, ZENO, END, PERIOD = range(7)
+RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)
 
 

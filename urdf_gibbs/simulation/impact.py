@@ -10,6 +10,7 @@ from numba.core import types
 from urdf_gibbs.contact import laws
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
+from urdf_gibbs.simulation.events import RESTING, SINK
 from urdf_gibbs.simulation.flight import (
     IMPACT,
     LAW_CHOSEN,
@@ -100,9 +101,13 @@ def impact(s: System, st: State, k: int) -> float:
             return np.nan
         again = False
         for i in range(k):
-            if e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0 and 2.0 * s.rate[i] < -zeno * s.rise[i]:
-                bounce = -2.0 * s.rate[i] / s.rise[i]
-                st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 else t
+            if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0):
+                continue
+            bounce = -2.0 * s.rate[i] / s.rise[i]
+            # One that was at rest and has sunk by a hair is no bounce either.
+            sunk = st.how[s.which[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.rise[i]
+            if bounce < zeno or sunk:
+                st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
                 e[i] = 0.0
                 again = True
         if not again:
@@ -114,14 +119,20 @@ def impact(s: System, st: State, k: int) -> float:
 
 
 @jit
-def resting(s: System, k: int, lowest: Array) -> int:
+def at_rest(rate: float, rise: float, zeno: float) -> bool:
+    """Whether a closed gap does not move, or opens and closes again within ``zeno`` [s]."""
+    return abs(rate) <= REST or (rate > 0.0 and 2.0 * rate <= -zeno * rise)
+
+
+@jit
+def resting(s: System, k: int, lowest: Array, zeno: float) -> int:
     """The complementarity problem of accelerations for those of the k contacts that are at rest (lowest[j] their rows); how many.
 
     s.K and s.u become theirs; forces in s.lam.
     """
     m = 0
     for i in range(k):
-        if abs(s.rate[i]) <= REST:
+        if at_rest(s.rate[i], s.rise[i], zeno):
             lowest[m] = i
             m += 1
     for i in range(m):  # rows move up only, so nothing is overwritten before it is read
@@ -140,7 +151,7 @@ def rises(s: System, t: float, k: int) -> int:
     if status != OK:
         return status
     rows = np.empty(k, np.int64)
-    m = resting(s, k, rows)
+    m = resting(s, k, rows, 0.0)
     for j in range(m):
         for i in range(k):
             for n in range(s.J.shape[1]):
@@ -160,7 +171,7 @@ def settle(s: System, st: State, k: int) -> int:
     if status != OK:
         return status
     rows = np.empty(k, np.int64)
-    m = resting(s, k, rows)
+    m = resting(s, k, rows, st.limits[ZENO])
     bound = calm(s, m)
     for i in range(m):
         if opened(s, i, m) <= bound:

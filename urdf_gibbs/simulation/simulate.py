@@ -20,8 +20,8 @@ from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.engine.jit import block_addresses
-from urdf_gibbs.engine.kernel import GRAVITY, c_function, triple
-from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, UnknownNameError
+from urdf_gibbs.engine.kernel import GRAVITY, c_function, kernel, triple
+from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, UnknownNameError, UrdfGibbsError
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import driver
@@ -98,29 +98,33 @@ class Simulator:
             raise UnknownNameError("impact law", law, LAWS)
         if not robot.nv:
             raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
-        _within("restitution", restitution, 0.0, 1.0)
+        self.restitution = _within("restitution", restitution, 0.0, 1.0)
         for name, value in {"rtol": rtol, "atol": atol, "max_step": max_step, "zeno": zeno, "resolution": resolution}.items():
-            if not value > 0.0:
+            if not _within(name, value, 0.0, np.inf) > 0.0:
                 raise ArgumentError(f"{name}={value!r}, expected more than 0")
         _within("tie", tie, 0.0, 1e-3)
-        self.robot, self.gravity, self.law, self.restitution = robot, np.array(triple(gravity, "gravity")), law, float(restitution)
-        self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls)
+        if controller is not None and not callable(controller):
+            raise ArgumentError(f"controller={controller!r}, expected a function of (t, q, v) or None")
+        if controller is not None and torque is not None:
+            raise ArgumentError("torque and controller are both given, expected one: a controller returns all that acts on the joints")
+        if controller_rate is not None and not 0.0 < _within("controller_rate", controller_rate, 0.0, np.inf) < np.inf:
+            raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
+        self.robot, self.gravity, self.law = robot, np.array(triple(gravity, "gravity")), law
+        self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
         self.points = resolve_points(robot, points) if self.walls or points is not None else ()
         self._candidates = candidates(
             robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution
         )
         self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
         self._controller = _Controlled(controller, robot) if controller is not None else None
-        if controller_rate is not None and not 0.0 < controller_rate < np.inf:
-            raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
-        period = 1.0 / controller_rate if controller_rate and controller else 0.0
         with _interruptible() as interrupted:  # an exception inside of the compiler would leave it in pieces
             self._blocks = np.array(block_addresses(), dtype=np.int64)
         if interrupted:
             raise KeyboardInterrupt
         self._system = self._made(damping, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
-        self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0, "period": period}
+        self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0}
+        self._limits["controller_rate"] = controller_rate if controller is not None and controller_rate is not None else 0.0
         self._dense = bool(dense)
         self._described = self._plain_settings()
         self._state, self._record = self._rooms()
@@ -196,7 +200,7 @@ class Simulator:
             K=np.zeros((EXTENDED, n)),
             F=np.zeros((POWERS, n)),
             **{name: np.zeros((nc, 5)) for name in ("gaps", "after")},
-            **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects")},
+            **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
             **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
         )
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
@@ -242,12 +246,13 @@ class Simulator:
         robot, s = self.robot, self._system
         q = _vector("q0", q0, robot.nq)
         v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
-        if not (np.isfinite(duration) and duration >= 0.0):
-            raise ArgumentError(f"duration={duration!r}, expected a number of seconds, 0 or more")
+        duration = _within("duration", duration, 0.0, np.inf)
+        if duration == np.inf:
+            raise ArgumentError("duration=inf, expected a finite number of seconds")
         joint, off = quaternion_error(robot.joints, q)
         if off > QUATERNION:
             raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
-        state = self._start(q, v, float(duration))
+        state = self._start(q, v, duration)
         log = _Log(self)
         s.count[0], s.torque[:] = 0, self._torque
         self._candidates.callbacks.error = None
@@ -260,6 +265,8 @@ class Simulator:
         )
         advance = self._advance
         with _interruptible() as interrupted:
+            if self._controller:
+                self._controller.interrupted = interrupted
             while status == driver.PAUSED and not interrupted:
                 before = clock.perf_counter()
                 status = advance(s._address, state._address, log.record._address, steps)
@@ -278,7 +285,7 @@ class Simulator:
         if status in (driver.FINISHED, driver.PAUSED):
             return log.trajectory("complete" if status == driver.FINISHED else "interrupted", statistics, duration)
         time = float(state.clock[TIME])
-        cause = self._cause()
+        cause = self._cause(status, state)
         if isinstance(cause, KeyboardInterrupt):
             return log.trajectory("interrupted", statistics, duration)
         reason = f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
@@ -306,10 +313,17 @@ class Simulator:
                 raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
         return state
 
-    def _cause(self) -> BaseException | None:
+    def _cause(self, status: int, state: State) -> BaseException | None:
         kept = [self._candidates.callbacks.error, self._controller.problem if self._controller else None, self._code[1].problem]
         self._code[1].problem = None
-        return next((problem for problem in kept if problem is not None), None)
+        found = next((problem for problem in kept if problem is not None), None)
+        if found is None and status == SINGULAR:
+            try:  # which joints?
+                q, v = state.y[: self.robot.nq].copy(), state.y[self.robot.nq :].copy()
+                kernel(self.robot, "forward_dynamics", gravity=self.gravity)(q, v, np.zeros(self.robot.nv))
+            except UrdfGibbsError as problem:
+                return problem
+        return found
 
     def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
         """The impact of what touches and approaches in this state, now; None where nothing does."""
@@ -322,7 +336,10 @@ class Simulator:
         status = driver.strike(self._system, state, log.record, -1)
         log.take()
         if status != OK:
-            raise SimulationError(REASONS[status], time, state.y[: robot.nq], state.y[robot.nq :], log.trajectory("failed", {}, 0.0))
+            cause = self._cause(status, state)
+            reason = f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
+            left = state.y[: robot.nq].copy(), state.y[robot.nq :].copy()
+            raise SimulationError(reason, time, *left, log.trajectory(f"failed: {reason}", {}, 0.0)) from cause
         return log.impacts[0] if log.impacts else None
 
     def _plain_settings(self) -> dict[str, Any]:
@@ -353,9 +370,9 @@ def simulate(
     controller(t, q, v) -> (nv,) is called ``controller_rate`` times a second and its answer kept in between, or in each stage
     of each step without a rate. rtol, atol: of the integrator, for each step; max_step [s].
 
-    tie [s]: contacts that would close within this time of each other are solved together. zeno [s]: a bounce shorter than this
-    is the last, then the contact holds. resolution [s]: what happens faster on a wall that is a Python function may be missed.
-    dense: keep the interpolant of each step. progress(t, impacts) is called now and then.
+    tie [s]: contacts that would close within this time of each other, at the velocities before or after, are solved together.
+    zeno [s]: a bounce shorter than this is the last, then the contact holds. resolution [s]: what happens faster on a wall that is
+    a Python function may be missed. dense: keep the interpolant of each step. progress(t, impacts) is called now and then.
 
     Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
     wall, SimulationError with the trajectory so far where the motion cannot go on.
@@ -369,14 +386,15 @@ class _Controlled:
 
     def __init__(self, controller: Controller, robot: Robot) -> None:
         self.problem: BaseException | None = None
+        self.interrupted: list[int] = []
         position, velocity, moment = ctypes.c_double * robot.nq, ctypes.c_double * robot.nv, ctypes.c_double * 1
 
         def called(t: int, q: int, v: int, tau: int) -> int:
             try:
-                answer = np.asarray(
-                    controller(moment.from_address(t)[0], np.array(position.from_address(q)), np.array(velocity.from_address(v))),
-                    dtype=float,
-                )
+                if self.interrupted:
+                    raise KeyboardInterrupt
+                state = np.array(position.from_address(q)), np.array(velocity.from_address(v))
+                answer = np.asarray(controller(moment.from_address(t)[0], *state), dtype=float)
                 if answer.shape != (robot.nv,):
                     raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
                 if not np.isfinite(answer).all():
@@ -529,9 +547,15 @@ def _vector(name: str, values: ArrayLike, width: int) -> Array:
     return array
 
 
-def _within(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise ArgumentError(f"{name}={value!r}, expected a number from {low:g} to {high:g}")
+def _within(name: str, value: Any, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not low <= number <= high:
+        expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
+        raise ArgumentError(f"{name}={value!r}, expected {expected}")
+    return number
 
 
 def _described(wall: Any) -> Any:
