@@ -257,6 +257,9 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
     phi' = grad . (xd - d'), phi'' = grad . (xdd - d'') + (xd - d')' H (xd - d'). nan when a callback failed.
     """
     v = s.values
+    if s.kind[i] <= SPHERE and s.whole[i, MOVES] == STILL:
+        _quadric_motion(s, i, x, radius, out)
+        return
     d = _motion(v, s.whole, s.scratch, i, t, 1)
     y = _own(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
     w = _own(v, i, x[3] - d[3], x[4] - d[4], x[5] - d[5])
@@ -267,6 +270,30 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
     hw = _times(f, w[0], w[1], w[2])
     out[2] = f[1] * a[0] + f[2] * a[1] + f[3] * a[2] + hw[0] * w[0] + hw[1] * w[1] + hw[2] * w[2]
     out[3], out[4], out[5] = _world(v, i, f[1], f[2], f[3])
+
+
+@jit
+def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) -> None:
+    """gap_motion of a plane, cylinder or sphere that stands still, in world axes: most walls, so it is worth a shorter way."""
+    v = s.values
+    ax, ay, az = v[i, FRAME + 6], v[i, FRAME + 7], v[i, FRAME + 8]  # normal of the plane, axis of the cylinder
+    px, py, pz = x[0] - v[i, CENTRE], x[1] - v[i, CENTRE + 1], x[2] - v[i, CENTRE + 2]
+    along, fast = ax * px + ay * py + az * pz, ax * x[3] + ay * x[4] + az * x[5]
+    if s.kind[i] == PLANE:
+        out[0], out[1], out[2] = along - radius, fast, ax * x[6] + ay * x[7] + az * x[8]
+        out[3], out[4], out[5] = ax, ay, az
+        return
+    ux, uy, uz = x[3], x[4], x[5]
+    if s.kind[i] == CYLINDER:
+        px, py, pz = px - along * ax, py - along * ay, pz - along * az
+        ux, uy, uz = ux - fast * ax, uy - fast * ay, uz - fast * az
+    sign = v[i, SIGN]
+    R = v[i, RADIUS] + sign * radius
+    c = sign / R if R > 0.0 else math.nan
+    out[0] = 0.5 * (c * (px * px + py * py + pz * pz) - sign * R)
+    out[1] = c * (px * ux + py * uy + pz * uz)
+    out[2] = c * (px * x[6] + py * x[7] + pz * x[8] + ux * ux + uy * uy + uz * uz)
+    out[3], out[4], out[5] = c * px, c * py, c * pz
 
 
 @jit

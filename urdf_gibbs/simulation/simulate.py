@@ -45,7 +45,7 @@ from urdf_gibbs.simulation.flight import (
     report,
 )
 from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
-from urdf_gibbs.walls import Vibration, Wall
+from urdf_gibbs.walls import Drift, Vibration, Wall
 
 Array = NDArray[np.float64]
 Controller = Callable[[float, Array, Array], ArrayLike]
@@ -56,6 +56,7 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
+KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
 REASONS = {
     SINGULAR: "the mass matrix is singular here",
@@ -233,14 +234,20 @@ class Simulator:
 
         A Simulator runs one simulation at a time: threads wait for each other, and a controller cannot call its own simulator.
         """
-        if not self._lock.acquire(timeout=-1 if threading.current_thread() is not self._owner else 0):
-            raise ArgumentError("this Simulator is running already; expected another Simulator inside of its controller")
-        self._owner = threading.current_thread()
-        try:
+        with self._alone():
             return self._run(q0, v0, duration, progress)
-        finally:
-            self._owner = None
-            self._lock.release()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While others wait."""
+        if threading.current_thread() is self._owner:
+            raise ArgumentError("this Simulator is running already; expected another Simulator inside of its controller")
+        with self._lock:
+            self._owner = threading.current_thread()
+            try:
+                yield
+            finally:
+                self._owner = None
 
     def _run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None) -> Trajectory:
         robot, s = self.robot, self._system
@@ -377,8 +384,34 @@ def simulate(
     Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
     wall, SimulationError with the trajectory so far where the motion cannot go on.
     """
-    simulator = Simulator(robot, walls=walls, law=law, restitution=restitution, controller=controller, **options)
-    return simulator.run(q0, v0, duration, progress)
+    options = {"walls": walls, "law": law, "restitution": restitution, "controller": controller, **options}
+    return _simulator(robot, options).run(q0, v0, duration, progress)
+
+
+def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
+    """A Simulator for these options; the last few without functions of the user's in them are kept with the robot."""
+    try:
+        key = tuple((name, _hashable(value)) for name, value in sorted(options.items()))
+        hash(key)
+    except TypeError:
+        return Simulator(robot, **options)
+    kept: dict[Any, Simulator] = robot._cache.setdefault("simulators", {})
+    found = kept.pop(key, None) or Simulator(robot, **options)
+    kept[key] = found  # the newest last
+    while len(kept) > KEPT:
+        kept.pop(next(iter(kept)), None)
+    return found
+
+
+def _hashable(value: Any) -> Any:
+    """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
+    if callable(value):
+        raise TypeError
+    if isinstance(value, Wall | Vibration | Drift):
+        return type(value), tuple((field.name, _hashable(getattr(value, field.name))) for field in fields(value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return tuple(_hashable(entry) for entry in value) if isinstance(value, list | tuple) else value
 
 
 class _Controlled:
@@ -458,7 +491,8 @@ class _Log:
         t, which, y, v1, impulse, restitution, rounds, certificate = self._blows[i]
         q, v0 = y[:nq], y[nq:]
         out, energies = np.empty((len(which), 14)), np.empty(3)
-        report(s, t, q, v0, v1, which, out, energies)
+        with simulator._alone():
+            report(s, t, q, v0, v1, which, out, energies)
         kinetic, left, potential = energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
         cosine = np.divide(-out[:, 9], speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
