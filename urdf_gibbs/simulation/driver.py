@@ -60,7 +60,7 @@ NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
 SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
 PROJECTIONS = 4
 SETTLINGS = 8
-LANDED = 2e-14  # m
+LANDED = 3e-15  # m
 
 
 @struct

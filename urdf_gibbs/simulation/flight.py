@@ -57,7 +57,7 @@ class System(Struct):
     blocks: Int1
     code: Int1  # (6,) addresses of the robot's machine code
     in_stages: Int1  # (1,) whether the controller is called in each stage
-    plain: Int1  # (1,) whether nothing but a constant torque acts, which s.tau holds
+    plain: Int1  # (2,) whether nothing but a constant torque acts, which s.tau holds, and whether dq/dt is v
     damping: Float1  # (nv,)
     torque: Float1  # (nv,)
     mass: Float1  # (nb,)
@@ -298,8 +298,11 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
     q, v = y[:nq], y[nq:]
     rate = st.K[row]
     s.count[0] += 1
-    normalise(s.tree, q)
-    velocity_to_rate(s.tree, q, v, rate[:nq])
+    if s.plain[1]:
+        copy(v, rate[:nq])
+    else:
+        normalise(s.tree, q)
+        velocity_to_rate(s.tree, q, v, rate[:nq])
     a = rate[nq:]
     k = holding(st, s)
     if k == 0 and s.plain[0] and call4(s.code[FORWARD], y.ctypes.data, v.ctypes.data, s.tau.ctypes.data, a.ctypes.data) == 0:
@@ -333,12 +336,19 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
 
 @jit
 def combine(K: Array, rows: Array, weights: Array, count: int, h: float, out: Array) -> None:
-    """out (n,) += h sum of weights times rows of K, four at a time: memory traffic is most of the work."""
-    for j in range(0, count, 4):
-        a, b, c, d = K[rows[j]], K[rows[j + 1]], K[rows[j + 2]], K[rows[j + 3]]
-        p, q, r, w = h * weights[j], h * weights[j + 1], h * weights[j + 2], h * weights[j + 3]
-        for m in range(out.shape[0]):
-            out[m] += (p * a[m] + q * b[m]) + (r * c[m] + w * d[m])
+    """out (n,) += h sum of weights times rows of K, up to eight at a time: starting a loop costs more than its few turns."""
+    n = out.shape[0]
+    for j in range(0, count, 8):
+        k0, k1, k2, k3 = K[rows[j]], K[rows[j + 1]], K[rows[j + 2]], K[rows[j + 3]]
+        w0, w1, w2, w3 = h * weights[j], h * weights[j + 1], h * weights[j + 2], h * weights[j + 3]
+        if count - j <= 4:
+            for m in range(n):
+                out[m] += (w0 * k0[m] + w1 * k1[m]) + (w2 * k2[m] + w3 * k3[m])
+            return
+        k4, k5, k6, k7 = K[rows[j + 4]], K[rows[j + 5]], K[rows[j + 6]], K[rows[j + 7]]
+        w4, w5, w6, w7 = h * weights[j + 4], h * weights[j + 5], h * weights[j + 6], h * weights[j + 7]
+        for m in range(n):
+            out[m] += ((w0 * k0[m] + w1 * k1[m]) + (w2 * k2[m] + w3 * k3[m])) + ((w4 * k4[m] + w5 * k5[m]) + (w6 * k6[m] + w7 * k7[m]))
 
 
 @jit

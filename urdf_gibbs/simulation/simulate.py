@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.contact.candidates import Candidates, candidates
-from urdf_gibbs.contact.kinematics import tree_of
+from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
@@ -160,7 +160,7 @@ class Simulator:
             blocks=self._blocks,
             code=np.array([*addresses, *[0] * (6 - len(addresses))], dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
-            plain=np.array([not (in_stages or resistance.any() or controlled)], np.int64),
+            plain=np.array([not (in_stages or resistance.any() or controlled), _is_plain(tree, nq)], np.int64),
             damping=resistance,
             torque=self._torque.copy(),
             mass=robot.mass.copy(),
@@ -523,7 +523,7 @@ class _Log:
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         simulator = self._simulator
         nq = simulator.robot.nq
-        t, y, F, force = (np.concatenate(column) for column in zip(*self._rows, strict=True))
+        t, y, F, force = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*self._rows, strict=True))
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
         return Trajectory(
             robot=simulator.robot,
@@ -540,6 +540,15 @@ class _Log:
             statistics=statistics,
             dense=F[1:] if simulator._dense and len(F) else None,
         )
+
+
+def _is_plain(tree: Tree, nq: int) -> bool:
+    """Whether every entry of q is the integral of the same entry of v."""
+    return bool(
+        len(tree.single) == nq
+        and np.array_equal(np.sort(tree.single[:, 0]), np.arange(nq))
+        and (tree.single[:, 0] == tree.single[:, 1]).all()
+    )
 
 
 @contextmanager
