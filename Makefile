@@ -18,6 +18,7 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_load.py
+	$(BIN)/python validation/bench_simulation.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('urdf-gibbs needs Python 3.11 or newer, this is ' + sys.version.split()[0]) if sys.version_info < (3, 11) else None"

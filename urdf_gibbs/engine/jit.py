@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BLOCKS = 16  # at most
+BLOCKS = 24  # at most
 _blocks: dict[int, tuple[Callable[..., Any], Any]] = {}
 _compiled: dict[int, Any] = {}
 

@@ -42,7 +42,7 @@ FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL = range(6)  # in System.code
 
 # Numbers of the blocks.
 SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
-CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE = range(8, 16)
+CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE, REPORT = range(8, 17)
 
 PRESENT, NEXT, WORK = range(3)  # states: y, new, work of State
 
@@ -91,6 +91,9 @@ class System(Struct):
     u: Float1  # right-hand side
     e: Float1  # restitution
     lam: Float1  # forces or impulses
+    # for reports
+    seen: Float2  # (contacts, 14)
+    energies: Float1  # (3,)
 
 
 @struct
@@ -431,21 +434,20 @@ def dense_state(s: System, st: State, where: float) -> None:
 # for reports -----------------------------------------------------------------------------------------
 
 
-@jit
-def report(s: System, t: float, q: Array, before: Array, after: Array, which: Array, out: Array, energy: Array) -> None:
-    """An impact at q from velocity ``before`` to ``after``: energy (3,) is kinetic before, kinetic after, potential [J].
+@block(REPORT, System, State, float, int)
+def report(s: System, st: State, t: float, k: int) -> int:
+    """An impact of the first k contacts of s.which from st.y to st.new: s.energies is kinetic before, kinetic after, potential [J].
 
-    out (k, 14) holds position and unit normal of each contact, velocity before relative to the wall or the other point, its normal
-    part, and these two after.
+    s.seen (contacts, 14) holds position and unit normal of each contact, velocity before relative to the wall or the other point, its
+    normal part, and these two after.
     """
-    copy(q, s.q)
-    call2(s.code[MASS], s.q.ctypes.data, s.M.ctypes.data)
+    out, energy, contacts = s.seen, s.energies, k
     for part in range(2):
-        v = after if part else before
-        copy(v, s.v)
+        take_state(s, st.new if part else st.y)
+        v = s.v
         place_bodies(s)
-        for i in range(which.shape[0]):
-            c, at = which[i], 6 + 4 * part
+        for i in range(contacts):
+            c, at = s.which[i], 6 + 4 * part
             contact_motion(s, c, t)
             kind = s.contacts.kind[c]
             for k in range(3):
@@ -466,6 +468,7 @@ def report(s: System, t: float, q: Array, before: Array, after: Array, which: Ar
                 for k in range(at + 3):
                     if k < 6 or k >= at:
                         out[i, k] = np.nan
+        call2(s.code[MASS], s.q.ctypes.data, s.M.ctypes.data)
         energy[part] = 0.0
         for i in range(v.shape[0]):
             for j in range(v.shape[0]):
@@ -475,3 +478,4 @@ def report(s: System, t: float, q: Array, before: Array, after: Array, which: Ar
         place(s.T, i, s.com[i], s.x[:3])
         for k in range(3):
             energy[2] -= s.mass[i] * s.gravity[k] * s.x[k]
+    return OK

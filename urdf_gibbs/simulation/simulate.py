@@ -37,12 +37,12 @@ from urdf_gibbs.simulation.flight import (
     NOT_FINITE,
     OK,
     REJECTED,
+    REPORT,
     SINGULAR,
     TIME,
     UNDERFLOW,
     State,
     System,
-    report,
 )
 from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall
@@ -66,7 +66,7 @@ REASONS = {
     CONTROLLER: "the controller failed",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-_SEE_CONTACTS = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
+_LOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
 
 
 class Simulator:
@@ -113,6 +113,8 @@ class Simulator:
         self.robot, self.gravity, self.law = robot, np.array(triple(gravity, "gravity")), law
         self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
         self.points = resolve_points(robot, points) if self.walls or points is not None else ()
+        if self.walls and not self.points:
+            raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
         self._candidates = candidates(
             robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution
         )
@@ -131,7 +133,8 @@ class Simulator:
         self._state, self._record = self._rooms()
         # By ctypes: Numba's own way in looks at the types of all arguments again in each call.
         self._advance = _ADVANCE(int(self._system.blocks[ADVANCE]))
-        self._see_contacts = _SEE_CONTACTS(int(self._system.blocks[CONTACTS]))
+        self._see_contacts = _LOOK(int(self._system.blocks[CONTACTS]))
+        self._report = _LOOK(int(self._system.blocks[REPORT]))
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
@@ -187,6 +190,8 @@ class Simulator:
             Y=np.zeros((nc, nv)),
             **{name: np.zeros(nc) for name in ("gap", "rate", "rise", "u", "e", "lam")},
             K=np.zeros(nc * nc),
+            seen=np.zeros((nc, 14)),
+            energies=np.zeros(3),
         )
 
     def _rooms(self) -> tuple[State, driver.Record]:
@@ -490,12 +495,14 @@ class _Log:
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
         t, which, y, v1, impulse, restitution, rounds, certificate = self._blows[i]
         q, v0 = y[:nq], y[nq:]
-        out, energies = np.empty((len(which), 14)), np.empty(3)
+        k, state = len(which), simulator._state
         with simulator._alone():
-            report(s, t, q, v0, v1, which, out, energies)
-        kinetic, left, potential = energies.tolist()
+            s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
+            simulator._report(s._address, state._address, t, k)
+            out = s.seen[:k].copy()
+            kinetic, left, potential = s.energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
-        cosine = np.divide(-out[:, 9], speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
+        cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
             time=t,
             points=tuple(found.points[c] for c in which),
