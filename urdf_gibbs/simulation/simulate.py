@@ -266,7 +266,7 @@ class Simulator:
             raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
         state = self._start(q, v, duration)
         log = _Log(self)
-        s.count[0], s.torque[:] = 0, self._torque
+        s.count[0], s.torque[:], s.tau[:] = 0, self._torque, self._torque
         self._candidates.callbacks.error = None
         if self._controller:
             self._controller.problem = None
