@@ -41,8 +41,8 @@ def fill(a: Array, value: float) -> None:
 
 @jit
 def copy(a: Array, to: Array) -> None:
-    """to[:] = a."""
-    for i in range(a.shape[0]):
+    """to[:] = a[: len(to)], without the checks of the slices, which would be most of what is compiled."""
+    for i in range(to.shape[0]):
         to[i] = a[i]
 
 

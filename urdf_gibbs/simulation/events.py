@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
+from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import LIMIT, WALL, contact_gap
 from urdf_gibbs.contact.surfaces import CYLINDER, ELLIPSOID, IMPLICIT, PLANE, SPHERE
 from urdf_gibbs.engine.jit import block, call2, jit
-from urdf_gibbs.simulation.flight import CLOSING, PLACEMENTS, SUSPECTS, TARGET, TIME, State, System, copy, dense_state
+from urdf_gibbs.simulation.flight import CLOSING, PLACEMENTS, SUSPECTS, TARGET, TIME, State, System, dense_state
 
 Array = Any
 

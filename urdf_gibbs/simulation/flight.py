@@ -12,6 +12,7 @@ import numpy as np
 from numba.core import types
 
 from urdf_gibbs.contact import complementarity, laws
+from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import (
     PAIR,
     WALL,
@@ -156,13 +157,6 @@ def solve(s: System, problem: int, k: int) -> float:
 
 
 # contacts --------------------------------------------------------------------------------------------
-
-
-@jit
-def copy(source: Array, target: Array) -> None:
-    """Without the checks of ``target[:] = source``, which are most of what is compiled."""
-    for i in range(target.shape[0]):
-        target[i] = source[i]
 
 
 @jit

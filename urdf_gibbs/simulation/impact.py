@@ -8,6 +8,7 @@ import numpy as np
 from numba.core import types
 
 from urdf_gibbs.contact import laws
+from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import RESTING, SINK
@@ -26,7 +27,6 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
     contact_rows,
-    copy,
     free_rows,
     holding,
     mass_factors,
@@ -41,6 +41,7 @@ CALM = 1e-9  # of the largest acceleration of a gap without contact forces: belo
 PATIENCE = 10  # rounds of an impact before restitution is taken to be zero
 TOO_MANY = 100
 CLOSED = 1e-14  # m
+NEAR = 1e-10  # m: what a tie has taken from further away falls the rest of the way before it is held
 
 NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
 
@@ -132,7 +133,7 @@ def resting(s: System, k: int, lowest: Array, zeno: float) -> int:
     """
     m = 0
     for i in range(k):
-        if at_rest(s.rate[i], s.rise[i], zeno):
+        if at_rest(s.rate[i], s.rise[i], zeno) and s.gap[i] <= NEAR:
             lowest[m] = i
             m += 1
     for i in range(m):  # rows move up only, so nothing is overwritten before it is read
@@ -197,22 +198,24 @@ def calm(s: System, m: int) -> float:
     return CALM * largest
 
 
-@block(OPENING, System, State, float)
-def opening(s: System, st: State, t: float) -> int:
-    """Whether in the state st.work one of the held contacts must be let go: 1, or 0; minus a status where something is the matter."""
+@block(OPENING, System, State, float, returns=types.float64)
+def opening(s: System, st: State, t: float) -> float:
+    """How fast the held contacts open in the state st.work, relative to what is calm: one must be let go where this is above 1.
+
+    Minus a status where something is the matter.
+    """
     k = holding(st, s)
     take_state(s, st.work)
     status = free_rows(s, t, k)
     if status != OK:
-        return -status
+        return -float(status)
     for i in range(k):
         s.u[i] = s.rise[i]
     solve(s, LCP, k)
-    bound = calm(s, k)
+    fastest = 0.0
     for i in range(k):
-        if opened(s, i, k) > bound:
-            return 1
-    return 0
+        fastest = max(fastest, opened(s, i, k))
+    return fastest / calm(s, k)
 
 
 @block(PROJECT, System, State, int)
