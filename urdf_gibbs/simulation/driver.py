@@ -8,7 +8,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Float3, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.events import APART, LEAVING, RESTING, SINK, TOUCH, find_suspects, first_closing
+from urdf_gibbs.simulation.events import APART, LEAVING, RESTING, TOUCH, allowed, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import (
     ACCEPTED,
     ADVANCE,
@@ -32,6 +32,7 @@ from urdf_gibbs.simulation.flight import (
     ROUNDS,
     SETTLED,
     SINGULAR,
+    STALLS,
     STRIDE,
     STRIKE,
     TARGET,
@@ -60,6 +61,7 @@ NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
 SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
 PROJECTIONS = 4
 SETTLINGS = 8
+MOST_STALLS = 1000  # steps of no length, one after the other
 LANDED = 3e-15  # m
 
 
@@ -233,9 +235,7 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         status = see_contacts(s, st, t + length, 1)
         if status != OK or target < 0:
             return status
-        phi, rate, unit = st.after[target, 0], st.after[target, 1], st.after[target, 3]
-        if st.how[target] == RESTING:
-            phi += SINK * unit
+        phi, rate, unit = st.after[target, 0] + allowed(st, target), st.after[target, 1], st.after[target, 3]
         if abs(phi) <= LANDED * unit:
             return OK
         if phi > 0.0:
@@ -384,6 +384,9 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
                 status = dense_coefficients(s, st, length)
             if status != OK:
                 return status
+        st.count[STALLS] = st.count[STALLS] + 1 if length <= 4.0 * tiny else 0
+        if st.count[STALLS] > MOST_STALLS:
+            return UNDERFLOW
         st.clock[TIME] = end if end - t - length <= tiny else t + length
         if rate > 0.0 and abs(st.clock[CALL] - t - length) <= tiny:
             st.clock[TIME] = st.clock[CALL]

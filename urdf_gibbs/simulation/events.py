@@ -175,6 +175,14 @@ def is_smooth(s: System, c: int) -> bool:
 
 
 @jit
+def allowed(st: State, c: int) -> float:
+    """How deep (in units of phi) a contact may be within this step before it counts as closed: where it started, or SINK more."""
+    if st.how[c] == RESTING:
+        return SINK * st.gaps[c, 3] + max(0.0, -st.gaps[c, 0])
+    return max(0.0, -st.gaps[c, 0]) if st.how[c] == LEAVING else 0.0
+
+
+@jit
 def closing(s: System, st: State, h: float, c: int) -> float:
     """The fraction of the step at which contact c closes first, -1 if it does not, NaN where a wall fails."""
     how, slope, unit = st.how[c], st.gaps[c, 1], max(st.gaps[c, 3], st.after[c, 3])
@@ -212,11 +220,13 @@ def closing(s: System, st: State, h: float, c: int) -> float:
                 b[j] += TO_BERNSTEIN[j, i] * values[i]
         b[0], b[DEGREE] = values[0], values[DEGREE]
         if start == 0.0 and how == LEAVING and values[0] <= THROUGH * unit:
+            for j in range(DEGREE + 1):
+                b[j] -= values[0]
             without_zero(b, slope * h * width)
             root = first_root(b[:DEGREE], DEPTH * unit)
         elif how == RESTING:
             for j in range(DEGREE + 1):
-                b[j] += SINK * unit
+                b[j] += allowed(st, c)
             root = first_root(b, SINK * unit)
         else:
             root = first_root(b, DEPTH * unit)
@@ -246,7 +256,7 @@ def find_suspects(s: System, st: State, h: float) -> int:
     """The free contacts that may close within the step, in st.suspects; how many."""
     count = 0
     for c in range(st.gaps.shape[0]):
-        if not st.held[c] and may_close(st.gaps[c], st.after[c], h, st.how[c], SINK * st.gaps[c, 3], is_smooth(s, c)):
+        if not st.held[c] and may_close(st.gaps[c], st.after[c], h, st.how[c], allowed(st, c), is_smooth(s, c)):
             st.suspects[count] = c
             count += 1
     st.count[SUSPECTS] = count
