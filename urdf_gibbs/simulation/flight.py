@@ -102,7 +102,7 @@ class State(Struct):
     """Where the simulation is."""
 
     clock: Float1  # (4,) time, proposed step, next call of the controller, time of the last settling
-    count: Int1  # (10,)
+    count: Int1  # (11,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
     y: Float1  # (n,)
@@ -123,7 +123,7 @@ class State(Struct):
 
 # in State.clock, State.count, State.limits, State.choice
 TIME, STRIDE, CALL, SETTLED = range(4)
-FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS = range(10)
+FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS = range(11)
 RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)
 

@@ -199,7 +199,7 @@ class Simulator:
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
         state = State(
             clock=np.zeros(4),
-            count=np.zeros(10, np.int64),
+            count=np.zeros(11, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
             **{name: np.zeros(n) for name in ("y", "new", "work")},
