@@ -280,11 +280,12 @@ class Simulator:
             if self._controller:
                 self._controller.interrupted = interrupted
             while status == driver.PAUSED and not interrupted:
-                before = clock.perf_counter()
+                before, done = clock.perf_counter(), int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum())
                 status = advance(s._address, state._address, log.record._address, steps)
                 log.take()
                 took = clock.perf_counter() - before
-                steps = int(min(1_000_000, max(16, steps * min(4.0, 0.5 * PATIENCE / max(took, 1e-9)))))
+                tried = max(1, int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum()) - done)  # the record may have been full sooner
+                steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
                 if progress is not None:
                     progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
         statistics = {
