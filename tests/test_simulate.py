@@ -931,3 +931,33 @@ def test_a_robot_thrown_into_a_box_stays_in_it_and_gains_no_energy(seed: int, e:
     assert all(impact.impulses.min() > -1e-12 for impact in found.impacts)
     assert all(impact.normal_velocities_after.min() > -1e-8 for impact in found.impacts)
     assert found.contact_forces.min(initial=0.0) > -1e-6 * G * 30  # a force that ends does so within a step
+
+
+# A wedge of two planes, one approached at 1 m/s, one left at 1 m/s, e = 1/2: K = [[1, 0.8], [0.8, 1]] / kg, u = (-1, 1) m/s.
+WEDGE = (
+    '<robot name="wedge"><link name="w"/><link name="x"/><joint name="jx" type="prismatic"><parent link="w"/><child link="x"/><axis xyz="1 0 0"/>'
+    '<limit effort="1" velocity="1" lower="-9" upper="9"/></joint><link name="m"><inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" '
+    'iyz="0" izz="0"/></inertial></link><joint name="jz" type="prismatic"><parent link="x"/><child link="m"/><axis xyz="0 0 1"/>'
+    '<limit effort="1" velocity="1" lower="-9" upper="9"/></joint></robot>'
+)
+
+
+@pytest.mark.parametrize(
+    ("law", "impulses", "after", "loss"),
+    [("newton", (1.5, 0.0), (0.5, 2.2), 0.375), ("newton-equality", (7.5, -7.5), (0.5, -0.5), 3.75)],
+)
+def test_the_equality_form_pulls_as_it_is_printed(law: str, impulses: tuple[float, ...], after: tuple[float, ...], loss: float) -> None:
+    planes = [walls.Plane((0, 0, 1)), walls.Plane((0.6, 0, 0.8))]
+    impact = Simulator(made(WEDGE), walls=planes, law=law, restitution=0.5).impact([0, 0], [3, -1])
+    assert impact is not None and impact.law == law
+    assert np.abs(impact.impulses - impulses).max() < ROUND_OFF
+    assert np.abs(impact.normal_velocities_after - after).max() < ROUND_OFF
+    assert abs(impact.energy_loss - loss) < ROUND_OFF  # 1/2 (1 - e^2) u K^-1 u = 3.75 J for the equality form
+
+
+def test_what_the_equality_form_pulls_into_a_wall_is_caught_at_once() -> None:
+    planes = [walls.Plane((0, 0, 1)), walls.Plane((0.6, 0, 0.8))]
+    found = simulate(made(WEDGE), [0, 0], [3, -1], 0.1, planes, "newton-equality", 0.5)
+    assert [impact.law for impact in found.impacts[:2]] == ["newton-equality", "newton"]
+    assert found.impacts[0].time == found.impacts[1].time == 0.0
+    assert min(wall.gap(np.insert(q, 1, 0.0)) for wall in planes for q in found.q) > -1e-11

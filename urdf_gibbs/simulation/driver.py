@@ -36,6 +36,7 @@ from urdf_gibbs.simulation.flight import (
     STALLS,
     STRIDE,
     STRIKE,
+    STRUCK,
     TARGET,
     TIE,
     TIME,
@@ -52,7 +53,7 @@ from urdf_gibbs.simulation.flight import (
     step,
     take_state,
 )
-from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, opening, project, settle
+from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, law_now, opening, project, settle
 
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
@@ -79,7 +80,7 @@ class Record(Struct):
     blow_t: Float1
     blow_y: Float2  # (impacts, n) before
     blow_v: Float2  # (impacts, nv) after
-    blow_size: Int2  # (impacts, 2) contacts, rounds
+    blow_size: Int2  # (impacts, 3) contacts, rounds, law
     blow_certificate: Float1
     part: Int1  # contact
     part_impulse: Float1
@@ -107,7 +108,7 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
     i, first, nq = r.filled[BLOWS], r.filled[PARTS], s.q.shape[0]
     r.blow_t[i] = st.clock[TIME]
     copy(st.y[nq:], r.blow_v[i])
-    r.blow_size[i, 0], r.blow_size[i, 1] = k, st.count[ROUNDS]
+    r.blow_size[i, 0], r.blow_size[i, 1], r.blow_size[i, 2] = k, st.count[ROUNDS], law_now(st)
     r.blow_certificate[i] = certificate
     for j in range(k):
         r.part[first + j] = s.which[j]
@@ -170,6 +171,7 @@ def strike(s: System, st: State, r: Record, target: int) -> int:
             r.filled[BLOWS] -= 1
             r.filled[PARTS] -= r.blow_size[r.filled[BLOWS], 0]
         st.count[IMPACTS] += 1
+        st.clock[STRUCK] = st.clock[TIME]
     for _ in range(SETTLINGS):  # what is held takes its last velocity from the others, which may then be at rest as well
         old = st.count[HOLDING]
         choose_closed(s, st)

@@ -101,7 +101,7 @@ class System(Struct):
 class State(Struct):
     """Where the simulation is."""
 
-    clock: Float1  # (4,) time, proposed step, next call of the controller, time of the last settling
+    clock: Float1  # (5,) time, proposed step, next call of the controller, times of the last settling and impact
     count: Int1  # (11,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
@@ -122,7 +122,7 @@ class State(Struct):
 
 
 # in State.clock, State.count, State.limits, State.choice
-TIME, STRIDE, CALL, SETTLED = range(4)
+TIME, STRIDE, CALL, SETTLED, STRUCK = range(5)
 FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS = range(11)
 RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)

@@ -22,6 +22,7 @@ from urdf_gibbs.simulation.flight import (
     PROJECT,
     ROUNDS,
     SETTLE,
+    STRUCK,
     TIME,
     ZENO,
     State,
@@ -58,8 +59,7 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, af
         if turn > PATIENCE:
             for i in range(k):
                 s.e[i] = 0.0
-        # The equality form is applied once: a contact that it pulled into the wall would be pulled back and forth for ever.
-        certificate = solve(s, law if turn == 1 or law != EQUALITY else NEWTON, k)
+        certificate = solve(s, law, k)
         if not np.isfinite(certificate):
             return certificate
         worst = max(worst, certificate)
@@ -71,9 +71,16 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, af
             for j in range(k):
                 s.u[i] += s.K[i * k + j] * s.lam[j]
             slowest = min(slowest, s.u[i])
-        if slowest > -REST:
+        if slowest > -REST or law == EQUALITY:  # which is applied as it is printed, whatever it leaves
             break
     return worst
+
+
+@jit
+def law_now(st: State) -> int:
+    """The law that was chosen. What the equality form has pulled into a wall it would pull back and forth for ever: then ``newton``."""
+    law = st.choice[LAW_CHOSEN]
+    return NEWTON if law == EQUALITY and st.clock[STRUCK] == st.clock[TIME] else law
 
 
 @block(IMPACT, System, State, int, returns=types.float64)
@@ -83,7 +90,7 @@ def impact(s: System, st: State, k: int) -> float:
     Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
     that would be shorter than zeno is the last, its restitution is zero.
     """
-    t, law, zeno, nq = st.clock[TIME], st.choice[LAW_CHOSEN], st.limits[ZENO], s.q.shape[0]
+    t, law, zeno, nq = st.clock[TIME], law_now(st), st.limits[ZENO], s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):

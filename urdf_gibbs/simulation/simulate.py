@@ -198,7 +198,7 @@ class Simulator:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
         state = State(
-            clock=np.zeros(4),
+            clock=np.zeros(5),
             count=np.zeros(11, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
@@ -219,7 +219,7 @@ class Simulator:
             blow_t=np.empty(BLOWS),
             blow_y=np.empty((BLOWS, n)),
             blow_v=np.empty((BLOWS, nv)),
-            blow_size=np.empty((BLOWS, 2), np.int64),
+            blow_size=np.empty((BLOWS, 3), np.int64),
             blow_certificate=np.empty(BLOWS),
             part=np.empty(parts, np.int64),
             part_impulse=np.empty(parts),
@@ -309,7 +309,7 @@ class Simulator:
         robot, found = self.robot, self._candidates
         nc = len(found.points)
         state = self._state
-        state.clock[:] = 0.0, 1e-3, 0.0, -1.0
+        state.clock[:] = 0.0, 1e-3, 0.0, -1.0, -1.0
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
@@ -472,9 +472,9 @@ class _Log:
             r.blow_certificate[:blows].tolist(),
         )
         first = 0
-        for i, (k, rounds) in enumerate(r.blow_size[:blows].tolist()):
+        for i, (k, rounds, law) in enumerate(r.blow_size[:blows].tolist()):
             own = slice(first, first + k)
-            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], rounds, certificates[i]))
+            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], rounds, certificates[i], LAWS[law]))
             first += k
         for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
             if begins:
@@ -494,7 +494,7 @@ class _Log:
     def _impact(self, i: int) -> Impact:
         simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        t, which, y, v1, impulse, restitution, rounds, certificate = self._blows[i]
+        t, which, y, v1, impulse, restitution, rounds, certificate, law = self._blows[i]
         q, v0 = y[:nq], y[nq:]
         k, state = len(which), simulator._state
         with simulator._alone():
@@ -522,7 +522,7 @@ class _Log:
             q=q,
             v_before=v0,
             v_after=v1,
-            law=simulator.law,
+            law=law,
             rounds=rounds,
             certificate=certificate,
             energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
