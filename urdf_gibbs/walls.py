@@ -7,8 +7,8 @@ is its place at d = 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -406,6 +406,42 @@ class Implicit(Wall):
 
     def surfaces(self) -> tuple[Surface, ...]:
         return (self._surface("implicit", callback=self, radius=self.scale),)
+
+
+# descriptions -------------------------------------------------------------------------------------
+
+
+def described(value: Any) -> Any:
+    """A wall or its motion as plain values; functions by their names, which do not lead back to them."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {"kind": type(value).__name__.lower(), **{entry.name: described(getattr(value, entry.name)) for entry in fields(value)}}
+    return f"<{getattr(value, '__name__', type(value).__name__)}>" if callable(value) else value
+
+
+def wall_from(description: Mapping[str, Any]) -> Wall:
+    """The wall of a description, equal to the last digit; ArgumentError where it holds a function or is none of a wall."""
+    arguments = dict(description)
+    if isinstance(arguments.get("motion"), Mapping):
+        arguments["motion"] = _from(arguments["motion"], (Vibration, Drift))
+    wall: Wall = _from(arguments, (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField, Implicit))
+    # A unit vector that is scaled to length 1 again may change in its last digit.
+    for name in ("direction", "axis"):
+        if name in arguments and np.allclose(exact := np.array(arguments[name], dtype=float), getattr(wall, name), rtol=0.0, atol=1e-15):
+            _put(wall, name, tuple(exact.tolist()))
+    return wall
+
+
+def _from(description: Mapping[str, Any], known: tuple[type, ...]) -> Any:
+    kinds = {kind.__name__.lower(): kind for kind in known}
+    kind = description.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ArgumentError(f"the kind is {kind!r}; expected one of {', '.join(kinds)}")
+    # The unit normal is kept under another name than the argument has.
+    arguments = {"normal" if key == "direction" else key: value for key, value in description.items() if key != "kind"}
+    try:
+        return kinds[kind](**arguments)
+    except TypeError as problem:
+        raise ArgumentError(f"{kinds[kind].__name__}: {problem}") from None
 
 
 # geometry -----------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from urdf_gibbs.simulation.flight import (
     System,
 )
 from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
-from urdf_gibbs.walls import Drift, Vibration, Wall
+from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
 Array = NDArray[np.float64]
 Controller = Callable[[float, Array, Array], ArrayLike]
@@ -358,7 +358,7 @@ class Simulator:
     def _plain_settings(self) -> dict[str, Any]:
         """The settings as plain values."""
         points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
-        walls = [_described(wall) for wall in self.walls]
+        walls = [described(wall) for wall in self.walls]
         return dict(plain({**self._limits, "law": self.law, "restitution": self.restitution, "walls": walls, "points": points}))
 
 
@@ -607,10 +607,3 @@ def _within(name: str, value: Any, low: float, high: float) -> float:
         expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
         raise ArgumentError(f"{name}={value!r}, expected {expected}")
     return number
-
-
-def _described(wall: Any) -> Any:
-    """A wall or its motion as plain values; functions by their names."""
-    if hasattr(wall, "__dataclass_fields__"):
-        return {"kind": type(wall).__name__.lower(), **{field.name: _described(getattr(wall, field.name)) for field in fields(wall)}}
-    return f"<{getattr(wall, '__name__', type(wall).__name__)}>" if callable(wall) else wall
