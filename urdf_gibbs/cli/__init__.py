@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from urdf_gibbs import __version__
-from urdf_gibbs.cli import bench, check, demo, info, operations, simulate, validate
+from urdf_gibbs.cli import bench, check, demo, info, operations, simulate, validate, view
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."
@@ -16,6 +16,7 @@ app.command("validate")(validate.validate)
 app.command("operations")(operations.count_operations)
 app.command("bench")(bench.bench)
 app.command("simulate")(simulate.simulate)
+app.command("view")(view.view)
 app.command("demo")(demo.demo)
 
 

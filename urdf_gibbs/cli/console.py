@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -26,6 +27,8 @@ PackageDirs = Annotated[
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
 
+Theme = Annotated[str | None, typer.Option(help="light or dark.")]
+
 
 def resolve(name: str) -> str:
     """A path as it is, or that of the bundled model of this name."""
@@ -41,6 +44,18 @@ def checked_base(base: str) -> Base:
     if base not in get_args(Base):
         raise typer.BadParameter(f"{base!r} is none of {', '.join(get_args(Base))}", param_hint="--base")
     return base  # type: ignore[return-value]
+
+
+def checked_theme(theme: str | None) -> str | None:
+    if theme not in (None, "light", "dark"):
+        raise typer.BadParameter(f"{theme!r} is none of light, dark", param_hint="--theme")
+    return theme
+
+
+def checked_output(path: str | None, hint: str) -> None:
+    """Refuse a path that cannot be written before anything is computed."""
+    if path is not None and (not path or Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK | os.X_OK)):
+        raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint=hint)
 
 
 def load_quietly(file: str, base: Base, mimic: bool = True) -> Robot:

@@ -40,11 +40,12 @@ def info(
     if plot:
         from urdf_gibbs.view.branches import draw
 
-        draw(robot, _configuration(robot, q), plot)
+        draw(robot, configuration(robot, q), plot)
         out.print(f"drawn: {escape(plot)}")
 
 
-def _configuration(robot: Robot, text: str | None) -> NDArray[np.float64]:
+def configuration(robot: Robot, text: str | None) -> NDArray[np.float64]:
+    """q (nq,) of an option's text, the neutral one where there is none."""
     if text is None:
         return robot.neutral()
     try:

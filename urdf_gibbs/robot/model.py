@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,9 @@ from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
 from urdf_gibbs.robot.tree import Tree
 from urdf_gibbs.robot.urdf import Link, Urdf
+
+if TYPE_CHECKING:
+    from urdf_gibbs.view.show import View
 
 Array = NDArray[np.float64]
 
@@ -198,13 +201,30 @@ class Robot:
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
         name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "bias", "inverse_dynamics", "forward_dynamics",
-        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement". options: gravity=(3,);
+        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement" (of frame=), "placements" (of all
+        bodies, nb x 12: rotation row by row, then place). options: gravity=(3,);
         frame= (a link) for the last two, and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
         ``robot.parameters.ravel()``, the last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
 
         return kernel(self, name, **options)
+
+    # pictures -----------------------------------------------------------------------------------
+
+    def view(self, q: ArrayLike | None = None, walls: Any = (), **options: Any) -> View:
+        """A page of the robot at q (nq,), None: neutral, in 3-D: ``.save("robot.html")``, ``.open()`` in a browser; shown by notebooks.
+
+        walls: of urdf_gibbs.walls, drawn as well. options: package_dirs= for package:// names, theme="light" or "dark".
+        """
+        from urdf_gibbs.view.show import view
+
+        return view(self, q, walls, **options)
+
+    def _repr_html_(self) -> str:
+        from urdf_gibbs.view.notebook import summary
+
+        return summary(self)
 
     # inertial parameters ------------------------------------------------------------------------
 

@@ -1,0 +1,98 @@
+"""A real browser for the pages: Chromium without a window and without a network, drawing in software."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+ARGUMENTS = (
+    "--use-angle=swiftshader",  # other ways of drawing in software leave the page white
+    "--enable-unsafe-swiftshader",
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+WIDTH, HEIGHT = 1280, 800
+PATIENCE = 120_000  # ms: two slow cores that also run other tests
+
+
+def chromium() -> str | None:
+    """The browser: $CHROMIUM, or the first one on the path."""
+    named = os.environ.get("CHROMIUM")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    path = chromium()
+    if path is None:
+        reason = "no Chromium found: install it (apt-get install chromium) or name it in $CHROMIUM"
+        if os.environ.get("CI"):
+            pytest.fail(f"{reason}; in CI the pages are never left untested")
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+@dataclass
+class Opened:
+    """A page that says it is drawn, with everything it complained about and asked for."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def run(self, script: str, *argument: Any) -> Any:
+        return self.page.evaluate(script, *argument)
+
+    def settled(self) -> None:
+        """Wait until what was changed is on the screen."""
+        self.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
+
+    def picture(self) -> np.ndarray[Any, Any]:
+        """What is on the screen, (height, width, 3) in 0..255."""
+        from PIL import Image
+
+        self.settled()
+        return np.asarray(Image.open(BytesIO(self.page.screenshot())).convert("RGB")).astype(int)
+
+    @property
+    def outside(self) -> list[str]:
+        """Requests that leave the file."""
+        return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:", "about:"))]
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[[Path], Opened]]:
+    """Opens a file in a tab of its own that has no network."""
+    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True, color_scheme="light")
+
+    def opened(path: Path) -> Opened:
+        tab = Opened(context.new_page())
+        tab.page.set_default_timeout(PATIENCE)
+        tab.page.on("console", lambda message: tab.complaints.append(message.text) if message.type in ("error", "warning") else None)
+        tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+        tab.page.on("request", lambda request: tab.requests.append(request.url))
+        tab.page.goto(path.absolute().as_uri())
+        tab.page.wait_for_function("document.body.dataset.state === 'ready' || document.body.dataset.state === 'failed'")
+        assert tab.run("document.body.dataset.state") == "ready", tab.complaints
+        tab.settled()
+        return tab
+
+    yield opened
+    context.close()

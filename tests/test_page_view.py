@@ -1,0 +1,245 @@
+"""The page of a robot in a real browser: offline, drawn in the right places, moved by its sliders, switched by its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Opened
+from random_trees import random_tree
+from test_validate import FOLDER
+
+import urdf_gibbs as ug
+from urdf_gibbs.oracle.pinocchio import Oracle
+
+PANDA = FOLDER / "panda_description/urdf/panda.urdf"
+STAGE = 920  # columns of the picture that show the scene; the panel is beside it
+OpenPage = Callable[[Path], Opened]
+
+
+@pytest.fixture(scope="module")
+def panda() -> ug.Robot:
+    return ug.load(PANDA, "fixed")
+
+
+@pytest.fixture
+def panda_page(panda: ug.Robot, open_page: OpenPage, tmp_path: Path) -> Opened:
+    return open_page(panda.view(theme="light").save(tmp_path / "panda.html"))
+
+
+def on_screen(tab: Opened, point: Any) -> tuple[int, int]:
+    """Column and row of the pixel that shows a point of the world."""
+    x, y = tab.run("(p) => urdfGibbs.stage.onScreen(p)", [float(c) for c in point])
+    return round(x), round(y)
+
+
+def changed(before: Any, after: Any) -> Any:
+    """Where two pictures differ visibly."""
+    return np.abs(before - after).max(axis=2) > 8
+
+
+def set_slider(tab: Opened, joint: str, value: float) -> None:
+    """As a person does: the range's value and its input event."""
+    script = "([joint, value]) => { const s = document.querySelector(`input[data-joint='${joint}']`); s.value = value; s.dispatchEvent(new Event('input')); }"
+    tab.run(script, [joint, value])
+
+
+def test_the_panda_is_drawn_offline_with_its_meshes_where_they_belong(panda: ug.Robot, panda_page: Opened) -> None:
+    tab = panda_page
+    assert tab.complaints == []
+    assert tab.outside == []
+    assert tab.page.title() == "panda"
+    picture = tab.picture()
+    tab.run("() => urdfGibbs.overlays.show('visuals', false)")
+    ink = changed(picture, tab.picture())  # what the meshes draw
+    ink[:, STAGE:] = False  # the panel tells which boxes are on
+    assert ink.sum() > 10_000
+    # Along the arm, from the shoulder to the hand: the meshes enclose the segments between these joint origins.
+    q = panda.neutral()
+    for link in ("panda_link2", "panda_link3", "panda_link4", "panda_link6"):
+        x, y = on_screen(tab, ug.frame_placement(panda, q, link)[:3, 3])
+        assert ink[y - 2 : y + 3, x - 2 : x + 3].mean() > 0.9, link
+    # Nothing is drawn outside the silhouette of the scene's box.
+    low, high = panda.view().scene.bounds
+    corners = np.array([on_screen(tab, (x, y, z)) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    rows, columns = np.nonzero(ink)
+    assert columns.min() >= corners[:, 0].min() - 2 and columns.max() <= corners[:, 0].max() + 2
+    assert rows.min() >= corners[:, 1].min() - 2 and rows.max() <= corners[:, 1].max() + 2
+
+
+def test_the_page_computes_the_kinematics_of_pinocchio(open_page: OpenPage, tmp_path: Path) -> None:
+    """Free base, revolute, continuous, prismatic, planar and mimic joints: in the page as in the oracle, to round-off."""
+    import pinocchio as pin
+
+    for number, text in enumerate(random_tree(seed, 12, mimic=0.3) for seed in (3, 8, 21)):
+        robot = ug.load(text, "floating")
+        tab = open_page(robot.view().save(tmp_path / f"{number}.html"))
+        oracle = Oracle(text, "floating", True, (0.0, 0.0, -9.81))
+        for seed in range(3):
+            q = robot.random(seed)
+            tab.run("(q) => urdfGibbs.stage.apply(q)", q.tolist())
+            pin.framesForwardKinematics(oracle.model, oracle.data, oracle.configuration(q))
+            for link in robot.link_names:
+                found = np.reshape(tab.run("(name) => urdfGibbs.stage.linkMatrix(name)", link), (4, 4))
+                expected = oracle.data.oMf[oracle.model.getFrameId(link, pin.FrameType.BODY)].homogeneous
+                np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9, err_msg=link)
+
+
+def test_a_slider_moves_its_link_on_the_screen(panda: ug.Robot, panda_page: Opened) -> None:
+    tab = panda_page
+    before = tab.picture()
+    set_slider(tab, "panda_joint2", 60.0)
+    after = tab.picture()
+    q = panda.neutral()
+    old = on_screen(tab, ug.frame_placement(panda, q, "panda_link6")[:3, 3])
+    q[panda.joint("panda_joint2").iq] = np.radians(60.0)
+    new = on_screen(tab, ug.frame_placement(panda, q, "panda_link6")[:3, 3])
+    assert np.hypot(new[0] - old[0], new[1] - old[1]) > 50
+    moved = changed(before, after)
+    for x, y in (old, new):  # the arm has left the one place and arrived at the other
+        assert moved[y - 4 : y + 5, x - 4 : x + 5].mean() > 0.5
+    base = on_screen(tab, (0.0, 0.0, 0.05))
+    assert not moved[base[1] - 2 : base[1] + 3, base[0] - 2 : base[0] + 3].any()
+    row = tab.page.locator("[data-row='panda_joint2']")
+    assert row.locator("input[type=number]").input_value() == "60.0"
+    lower, upper = (f"{np.degrees(x):.4g}" for x in (panda.joint("panda_joint2").lower, panda.joint("panda_joint2").upper))
+    assert row.locator(".limits").inner_text() == f"{lower} … {upper} °"
+
+
+def test_values_are_degrees_and_metres_with_their_limits(open_page: OpenPage, tmp_path: Path) -> None:
+    tab = open_page(ug.load(ug.model_path("gripper"), "fixed").view().save(tmp_path / "gripper.html"))
+    finger = tab.page.locator("[data-row='finger_left']")
+    assert finger.locator(".unit").inner_text() == "m"
+    assert finger.locator(".limits").inner_text() == "0 … 0.05 m"
+    finger.locator("input[type=number]").fill("0.03")
+    finger.locator("input[type=number]").press("Enter")
+    tab.settled()
+    follower = tab.page.locator(".follower")
+    assert follower.locator(".value").inner_text().split()[1] == "m"
+    robot = ug.load(ug.model_path("gripper"), "fixed")
+    mimic = robot.joint("finger_right")
+    assert float(follower.locator(".value").inner_text().split()[0]) == pytest.approx(mimic.ratio * 0.03 + mimic.offset, abs=5e-4)
+    tab.page.locator("[data-row='shoulder'] input[type=number]").fill("400")
+    tab.page.locator("[data-row='shoulder'] input[type=number]").press("Enter")
+    assert "outside" in (tab.page.locator("[data-row='shoulder']").get_attribute("class") or "")
+    tab.page.locator("#zero-pose").click()
+    np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), robot.neutral())
+
+
+@pytest.mark.parametrize("layer", ["frames", "axes", "com", "ellipsoids", "boxes", "branches", "points", "names", "grid"])
+def test_every_box_shows_and_hides(panda_page: Opened, layer: str) -> None:
+    tab = panda_page
+    tab.page.locator("#show-visuals").uncheck()  # what is inside the links would be hidden by them
+    was = tab.page.locator(f"#show-{layer}").is_checked()
+    first = tab.picture()
+    tab.page.locator(f"#show-{layer}").set_checked(not was)
+    second = tab.picture()
+    assert changed(first, second)[:, :STAGE].sum() > 60
+    tab.page.locator(f"#show-{layer}").set_checked(was)
+    assert changed(first, tab.picture())[:, :STAGE].sum() == 0
+    assert tab.complaints == []
+
+
+def test_keys_switch_too(panda_page: Opened) -> None:
+    tab = panda_page
+    tab.page.keyboard.press("f")
+    assert tab.page.locator("#show-frames").is_checked()
+    tab.page.keyboard.press("f")
+    assert not tab.page.locator("#show-frames").is_checked()
+    tab.page.keyboard.press("t")
+    assert tab.run("document.documentElement.dataset.theme") == "dark"
+    dark = tab.picture()
+    assert dark[:, 940:].mean() < 80  # the panel
+    assert dark[5:40, 5:200].mean() < 80  # the sky
+
+
+def test_centres_of_mass_and_joint_axes_are_where_the_robot_has_them(panda: ug.Robot, panda_page: Opened) -> None:
+    tab = panda_page
+    q = panda.random(4)
+    tab.run(
+        "(q) => { urdfGibbs.stage.apply(q); urdfGibbs.overlays.show('com', true); urdfGibbs.overlays.show('visuals', false); }", q.tolist()
+    )
+    total = ug.centre_of_mass(panda, q)
+    np.testing.assert_allclose(tab.run("urdfGibbs.overlays.totalCom.position.toArray()"), total, atol=1e-9)
+    x, y = on_screen(tab, total)
+    assert tab.picture()[y, x] @ [-1, 0, 1] > 40  # the blue ball
+    axis = tab.run("""() => { const stage = urdfGibbs.stage, i = stage.robot.links.findIndex((l) => l.name === 'panda_link4');
+        const o = urdfGibbs.overlays.layers.get('axes').objects.find((o) => o.parent === stage.links[i].object);
+        o.updateWorldMatrix(true, false);
+        const v = new MeshCat.THREE.Vector3(0, 1, 0).transformDirection(o.matrixWorld);
+        return v.applyQuaternion(stage.viewer.scene.quaternion.clone().invert()).toArray(); }""")
+    turned = ug.frame_placement(panda, q, "panda_link4")[:3, :3] @ panda.joint("panda_joint4").axis
+    np.testing.assert_allclose(axis, turned, atol=1e-9)
+
+
+BAD = """<robot name="bad"><link name="root"/>
+<link name="good"><inertial><mass value="2"/><inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="impossible"><inertial><origin xyz="0 0 0.5"/><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.9" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="a" type="continuous"><parent link="root"/><child link="good"/><axis xyz="0 0 1"/></joint>
+<joint name="b" type="continuous"><origin xyz="0 0 1"/><parent link="good"/><child link="impossible"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_an_inertia_that_no_body_has_is_red(open_page: OpenPage, tmp_path: Path) -> None:
+    robot = ug.load(BAD, "fixed")
+    tab = open_page(robot.view(theme="light").save(tmp_path / "bad.html"))
+    for layer in ("branches", "points", "grid"):
+        tab.run("(layer) => urdfGibbs.overlays.show(layer, false)", layer)
+    tab.run("() => urdfGibbs.overlays.show('boxes', true)")
+    picture = tab.picture()
+    red = on_screen(tab, (0.0, 0.0, 1.5))
+    green = on_screen(tab, (0.0, 0.0, 0.0))
+    assert picture[red[1], red[0]] @ [2, -1, -1] > 150
+    assert picture[green[1], green[0]] @ [-1, 2, -1] > 20
+    problem = robot.view().data["robot"]["links"][2]["inertia"]["problem"]
+    assert "sum of the other two" in problem
+
+
+def test_a_robot_without_visuals_is_a_stick_figure_of_its_branches(open_page: OpenPage, tmp_path: Path) -> None:
+    tab = open_page(ug.load(BAD, "fixed").view(theme="light").save(tmp_path / "stick.html"))
+    assert tab.page.locator("#show-branches").is_checked()
+    picture = tab.picture()
+    x, y = on_screen(tab, (0.0, 0.0, 0.5))
+    assert picture[y, x] @ [-1, 0, 1] > 40  # the first branch is blue
+
+
+def test_a_missing_mesh_is_labelled_in_its_place_and_listed(open_page: OpenPage, tmp_path: Path) -> None:
+    text = BAD.replace(
+        '<link name="root"/>', '<link name="root"><visual><geometry><mesh filename="package://gone/claw.stl"/></geometry></visual></link>'
+    )
+    view = ug.load(text, "fixed").view(theme="light")
+    assert len(view.missing) == 1
+    tab = open_page(view.save(tmp_path / "missing.html"))
+    assert "package://gone/claw.stl" in tab.page.locator("#missing").inner_text()
+    labels = tab.run(
+        """() => { const found = []; urdfGibbs.stage.links[0].object.traverse((o) => { if (o.userData.text) found.push(o.userData.text); }); return found; }"""
+    )
+    assert "claw.stl" in labels
+    tab.page.locator("#missing li").click()
+    assert tab.run("document.body.dataset.lit") == "root"
+
+
+def test_a_click_on_a_link_selects_it(panda: ug.Robot, panda_page: Opened) -> None:
+    tab = panda_page
+    x, y = on_screen(tab, ug.frame_placement(panda, panda.neutral(), "panda_link4")[:3, 3])
+    before = tab.picture()
+    tab.page.mouse.click(x, y)
+    lit = tab.run("document.body.dataset.lit")
+    assert lit.startswith("panda_link")
+    assert lit in tab.page.locator("#selection").inner_text()
+    assert changed(before, tab.picture())[:, :STAGE].sum() > 100
+
+
+def test_names_from_a_file_are_text_and_never_markup(open_page: OpenPage, tmp_path: Path) -> None:
+    evil = "&lt;/script&gt;&lt;img src=x onerror=document.body.dataset.evil=1&gt;@@title@@"
+    text = (
+        BAD.replace('name="bad"', f'name="{evil}"')
+        .replace('name="impossible"', f'name="{evil}"')
+        .replace('link="impossible"', f'link="{evil}"')
+    )
+    tab = open_page(ug.load(text, "fixed").view().save(tmp_path / "evil.html"))
+    assert tab.complaints == []
+    assert tab.run("document.body.dataset.evil") is None
+    assert "onerror" in tab.page.locator("h1").inner_text()

@@ -1,0 +1,184 @@
+"""The scene of meshcat's commands, without a browser: where links and visuals are, and that none is left out."""
+
+from __future__ import annotations
+
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from test_validate import EMPTY, FILES, FOLDER
+
+import urdf_gibbs as ug
+from urdf_gibbs.oracle.pinocchio import Oracle
+from urdf_gibbs.view.scene import robot_scene
+
+EXACT = 1e-9  # m and entries of rotations: round-off of chains of some dozen joints is far below
+SINGLE = 1e-6  # relative: vertices are single precision
+
+
+class Tree:
+    """What meshcat's viewer makes of the commands: transforms and objects by path."""
+
+    def __init__(self, commands: Any) -> None:
+        self.transforms: dict[tuple[str, ...], Any] = {}
+        self.objects: dict[tuple[str, ...], Any] = {}
+        for command in commands:
+            path = tuple(part for part in command["path"].split("/") if part)
+            if command["type"] == "set_transform":
+                self.transforms[path] = np.reshape(command["matrix"], (4, 4)).T  # three.js: column by column
+            else:
+                assert command["type"] == "set_object"
+                self.objects[path] = command["object"]
+
+    def world(self, *path: str) -> Any:
+        matrix = np.eye(4)
+        for depth in range(len(path)):
+            matrix = matrix @ self.transforms.get(path[: depth + 1], np.eye(4))
+        return matrix
+
+    def vertices(self, *path: str) -> Any:
+        packed = self.objects[path]["geometries"][0]["data"]["attributes"]["position"]
+        assert packed["itemSize"] == 3 and packed["type"] == "Float32Array"
+        points = np.frombuffer(packed["array"].data, dtype="<f4").reshape(-1, 3).astype(float)
+        matrix = self.world(*path)
+        return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def link_path(link: str) -> tuple[str, str, str]:
+    return ("meshcat", "robot", quote(link, safe=" "))
+
+
+def visual_path(link: str, number: int) -> tuple[str, ...]:
+    return (*link_path(link), f"visual {number}")
+
+
+def load(file: str, base: str) -> tuple[ug.Robot, bool]:
+    try:
+        return ug.load(FOLDER / file, base), True
+    except ug.UrdfError:  # mimic joints that follow joints which do not exist
+        return ug.load(FOLDER / file, base, mimic=False), False
+
+
+def origin(visual: ET.Element) -> Any:
+    element = visual.find("origin")
+    matrix = np.eye(4)
+    if element is not None:
+        matrix[:3, 3] = [float(x) for x in element.get("xyz", "0 0 0").split()]
+        matrix[:3, :3] = Rotation.from_euler("xyz", [float(x) for x in element.get("rpy", "0 0 0").split()]).as_matrix()
+    return matrix
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY])
+def test_links_stand_where_pinocchio_has_them_and_every_visual_is_there_or_listed(file: str) -> None:
+    for base, seed in (("floating", 1), ("fixed", 2)):
+        robot, mimic = load(file, base)
+        q = robot.random(seed)
+        scene = robot_scene(robot, q)
+        tree = Tree(scene.commands)
+        oracle = Oracle(FOLDER / file, base, mimic, (0.0, 0.0, -9.81))
+        oracle.pin.framesForwardKinematics(oracle.model, oracle.data, oracle.configuration(q))
+        elements = ET.parse(FOLDER / file).getroot()
+        missing = {(one.link, one.visual) for one in scene.missing}
+        for link in elements.iter("link"):
+            name = link.get("name", "")
+            number = oracle.model.getFrameId(name, oracle.pin.FrameType.BODY)
+            assert number < oracle.model.nframes, name
+            expected = oracle.data.oMf[number].homogeneous
+            np.testing.assert_allclose(tree.world(*link_path(name)), expected, rtol=0.0, atol=EXACT, err_msg=name)
+            for i, visual in enumerate(link.findall("visual")):
+                path = visual_path(name, i)
+                assert path in tree.objects, path
+                np.testing.assert_allclose(tree.world(*path), expected @ origin(visual), rtol=0.0, atol=EXACT, err_msg=str(path))
+                mesh = visual.find("geometry/mesh")
+                listed = (name, i) in missing
+                assert not listed or mesh is not None, "only meshes can be missing"
+                if listed:
+                    assert mesh is not None
+                    assert next(one.filename for one in scene.missing if (one.link, one.visual) == (name, i)) == mesh.get("filename")
+        drawn = sum(len(link.findall("visual")) for link in elements.iter("link"))
+        assert len(tree.objects) == drawn
+        assert scene.visible == drawn - len(missing)
+
+
+def test_only_romeos_meshes_are_missing_in_the_collection() -> None:
+    """The package ships the meshes of all robots but one: anything else that is not found would be our own loss."""
+    missing = {file for file in FILES if file != EMPTY and robot_scene(load(file, "fixed")[0]).missing}
+    assert missing == {"romeo_description/urdf/romeo_laas_small.urdf"}
+
+
+URDF = """<robot name="shapes"><material name="sea"><color rgba="0 0.5 1 0.4"/></material>
+<link name="base"><visual><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><geometry><box size="0.2 0.4 0.6"/></geometry><material name="sea"/></visual>
+<visual><geometry><mesh filename="{mesh}" scale="{scale}"/></geometry></visual></link>
+<link name="arm/1 &amp; %"><visual><geometry><cylinder radius="0.1" length="2"/></geometry></visual></link>
+<joint name="j" type="prismatic"><parent link="base"/><child link="arm/1 &amp; %"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_vertices_are_where_the_file_puts_them(tmp_path: Path) -> None:
+    (tmp_path / "part.obj").write_text(OBJ)
+    robot = ug.load(_written(tmp_path, "part.obj", "2 3 4"), "fixed")
+    scene = robot_scene(robot, [0.25])
+    tree = Tree(scene.commands)
+    assert not scene.missing
+    box = tree.vertices(*visual_path("base", 0))
+    np.testing.assert_allclose([box.min(axis=0), box.max(axis=0)], [[0.8, 1.9, 2.7], [1.2, 2.1, 3.3]], rtol=SINGLE)
+    part = tree.vertices(*visual_path("base", 1))
+    np.testing.assert_allclose(part.max(axis=0), [2.0, 3.0, 4.0], rtol=SINGLE)
+    arm = tree.vertices(*visual_path("arm/1 & %", 0))
+    np.testing.assert_allclose([arm.min(axis=0)[1:], arm.max(axis=0)[1:]], [[0.15, -1.0], [0.35, 1.0]], atol=SINGLE)
+    np.testing.assert_allclose(scene.bounds, [[-0.1, 0.0, -1.0], [2.0, 3.0, 4.0]], atol=1e-3)
+
+
+def test_the_colour_of_the_urdf_is_the_objects(tmp_path: Path) -> None:
+    (tmp_path / "part.obj").write_text(OBJ)
+    tree = Tree(robot_scene(ug.load(_written(tmp_path, "part.obj"), "fixed")).commands)
+    material = tree.objects[visual_path("base", 0)]["materials"][0]
+    assert material["color"] == 0x0080FF
+    assert material["opacity"] == 0.4 and material["transparent"] is True
+    plain = tree.objects[visual_path("arm/1 & %", 0)]["materials"][0]
+    assert plain["opacity"] == 1.0 and plain["transparent"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [("gone.stl", None, "no such file"), ("broken.stl", b"solid nothing", "broken.stl"), ("text.xyz0", b"1 2 3", "xyz0")],
+)
+def test_a_mesh_that_cannot_be_drawn_is_a_placeholder_and_listed(tmp_path: Path, name: str, content: bytes | None, reason: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    view = ug.load(_written(tmp_path, name), "fixed").view()
+    tree = Tree(view.commands)
+    assert len(view.missing) == 1
+    assert 'link "base"' in view.missing[0] and name in view.missing[0] and reason in view.missing[0] and "line 3" in view.missing[0]
+    assert len(tree.vertices(*visual_path("base", 1))) > 0
+    assert view.data["robot"]["missing"][0]["link"] == "base"
+
+
+@pytest.mark.parametrize("how", ["package", "relative", "absolute", "file"])
+def test_meshes_are_found_by_every_kind_of_name(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "elsewhere" / "my_robot" / "meshes"
+    folder.mkdir(parents=True)
+    (folder / "part.obj").write_text(OBJ)
+    (tmp_path / "urdf").mkdir()
+    names = {
+        "package": "package://my_robot/meshes/part.obj",
+        "relative": "../elsewhere/my_robot/meshes/part.obj",
+        "absolute": str(folder / "part.obj"),
+        "file": (folder / "part.obj").as_uri(),
+    }
+    robot = ug.load(_written(tmp_path / "urdf", names[how]), "fixed")
+    assert not robot.view(package_dirs=[tmp_path / "elsewhere"]).missing
+    shutil.rmtree(folder)
+    assert len(robot.view(package_dirs=[tmp_path / "elsewhere"]).missing) == 1
+
+
+def _written(folder: Path, mesh: str, scale: str = "1 1 1") -> Path:
+    path = folder / "robot.urdf"
+    path.write_text(URDF.format(mesh=mesh, scale=scale))
+    return path

@@ -1,0 +1,118 @@
+"""What the page must know of a robot to move and explain it: joints, links, inertias, branches and contact points, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.spatial import plane_rotation
+from urdf_gibbs.view.branches import skeleton
+from urdf_gibbs.view.inertia import equivalent
+from urdf_gibbs.view.palette import BRANCHES
+from urdf_gibbs.view.scene import Scene, node
+
+Array = NDArray[np.float64]
+
+MOST_BRANCHES = 200  # with their virtual links drawn; a comb of n teeth has n^2/2 links in all its branches
+
+
+def robot_data(robot: Robot, scene: Scene, q: Array) -> dict[str, Any]:
+    """The robot for the page; placements as 16 numbers row by row, q (nq,) is where it starts."""
+    return {
+        "name": robot.name,
+        "file": robot.file,
+        "base": robot.base,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "mass": float(robot.mass.sum()),
+        "q": q.tolist(),
+        "neutral": robot.neutral().tolist(),
+        "joints": [_joint(joint, robot.parent[i], robot.placement[i]) for i, joint in enumerate(robot.joints)],
+        "bodies": [[float(m), *c] for m, c in zip(robot.mass, robot.com.tolist(), strict=True)],
+        "links": _links(robot, scene),
+        "skeleton": _skeleton(robot),
+        "branches": [str(robot.branches[i]) for i in range(min(len(robot.branches), MOST_BRANCHES))],
+        "colours": list(BRANCHES),
+        "missing": [
+            {"link": m.link, "visual": m.visual, "filename": m.filename, "line": m.line, "reason": m.reason} for m in scene.missing
+        ],
+        "stick": not scene.visible,
+    }
+
+
+def contact_points(robot: Robot, points: Iterable[Mapping[str, Any]] | None = None) -> list[dict[str, Any]]:
+    """Points that can touch: those of a run's settings, or the default ones of the robot."""
+    if points is None:
+        from urdf_gibbs.contact.points import default_points
+
+        points = [{"name": p.name, "body": p.body, "position": p.position, "radius": p.radius} for p in default_points(robot)]
+    keys = ("name", "body", "position", "radius")
+    return [{key: point[key] for key in keys} for point in points]
+
+
+def _skeleton(robot: Robot) -> dict[str, Any]:
+    """The links of all branches as lines between joint origins and tips: places as (body, point in its frame), edges between them."""
+    lines = skeleton(robot, virtual=len(robot.branches) <= MOST_BRANCHES)
+    root = [edge.a for edge in lines.edges]
+    places = [[body, list(point)] for body, point in lines.places]
+    edges = [[edge.branch, edge.virtual, edge.a, edge.b] for edge in lines.edges]
+    for i, parent in enumerate(robot.parent):  # from the world to where the robot is fixed to it
+        if parent < 0 and i in root and np.any(robot.placement[i][:3, 3]):
+            edges.append([next(edge.branch for edge in lines.edges if edge.a == i), False, len(places), i])
+            places.append([-1, [0.0, 0.0, 0.0]])
+    return {"places": places, "edges": edges}
+
+
+def _joint(joint: Joint, parent: int, placement: Array) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": joint.name,
+        "type": joint.type,
+        "child": joint.child,
+        "parent": parent,
+        "placement": placement.ravel().tolist(),
+        "axis": list(joint.axis),
+        "iq": joint.iq,
+        "nq": joint.nq,
+        "ratio": joint.ratio,
+        "offset": joint.offset,
+        "master": joint.master,
+        "lower": joint.lower if np.isfinite(joint.lower) else None,
+        "upper": joint.upper if np.isfinite(joint.upper) else None,
+    }
+    if joint.type == "planar":
+        data["plane"] = list(plane_rotation(joint.axis))
+    return data
+
+
+def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
+    moved = {joint.child: i for i, joint in enumerate(robot.joints)}
+    records = {link.name: link for link in robot.links}
+    links = []
+    for name in robot.link_names:
+        frame, record = robot.frame(name), records[name]
+        link: dict[str, Any] = {
+            "name": name,
+            "path": node(name),
+            "line": record.line,
+            "body": frame.body,
+            "placement": frame.placement.ravel().tolist(),
+            "joint": moved.get(name, -1),
+            "visuals": len(record.visuals),
+        }
+        if record.inertial is not None:
+            inertial = record.inertial
+            link |= {"mass": inertial.mass, "com": list(inertial.com)}
+            shape = equivalent(inertial)
+            if shape is not None:
+                link["inertia"] = {
+                    "axes": shape.axes.ravel().tolist(),
+                    "semi": shape.semi.tolist(),
+                    "edges": shape.edges.tolist(),
+                    "problem": shape.problem,
+                }
+        links.append(link)
+    return links

@@ -1,0 +1,71 @@
+"""One offline HTML file: meshcat's viewer, our page around it, and the data, with nothing left to fetch."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+SCRIPTS = ("kinematics.js", "stage.js", "overlays.js", "panel.js", "motion.js", "heatmap.js", "errors.js", "report.js", "main.js")
+
+
+def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[Mapping[str, Any]]) -> str:
+    """The page. ``data`` is what the scripts read: plain values, arrays packed by ``packed``; ``commands`` are meshcat's."""
+    parts = {
+        "title": html.escape(title),
+        "subtitle": html.escape(subtitle),
+        "style": _asset("style.css"),
+        "viewer": _viewer(),
+        "data": _in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
+        "scene": _scene(commands),
+        "scripts": "\n".join(_asset(name) for name in SCRIPTS),
+    }
+    text = _asset("page.html")
+    pieces = text.split("@@")  # name between two marks; content is never looked at again
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def packed(array: Any) -> dict[str, Any]:
+    """A numeric array as the page reads it: doubles, deflated, in base 64."""
+    values = np.ascontiguousarray(array, dtype="<f8")
+    return {"shape": list(values.shape), "deflated": _base64(zlib.compress(values.tobytes(), 6))}
+
+
+def _scene(commands: Iterable[Mapping[str, Any]]) -> str:
+    """The commands in msgpack, each behind its length (4 bytes), deflated, in base 64."""
+    import umsgpack
+
+    stream = bytearray()
+    for command in commands:
+        message = umsgpack.packb(command)
+        stream += struct.pack("<I", len(message)) + message
+    return _base64(zlib.compress(bytes(stream), 6))
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _in_script(text: str) -> str:
+    """JSON that cannot end the element it stands in."""
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("urdf_gibbs.view").joinpath("page", name).read_text(encoding="utf-8")
+
+
+@cache
+def _viewer() -> str:
+    """meshcat's viewer with three.js, as the package ships it."""
+    script = files("meshcat").joinpath("viewer", "dist", "main.min.js").read_text(encoding="utf-8")
+    return script.replace("</script", "<\\/script")

@@ -1,0 +1,104 @@
+"""A page served to browser tabs on this machine, which follow what Python shows them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from urdf_gibbs.view.scene import configuration
+
+if TYPE_CHECKING:
+    from urdf_gibbs.view.show import View
+
+HOST = "127.0.0.1"
+
+
+class Live:
+    """Serves a view at ``url`` from a thread until ``close`` or the end of the process; a context manager."""
+
+    def __init__(self, view: View, browser: bool = True, port: int = 0) -> None:
+        self.view = view
+        self._sockets: set[Any] = set()
+        self._last: str | None = None
+        self._loop = asyncio.new_event_loop()
+        self._started: threading.Event = threading.Event()
+        self._problem: Exception | None = None
+        self._port = port
+        self._thread = threading.Thread(target=self._serve, name="urdf_gibbs page", daemon=True)
+        self._thread.start()
+        self._started.wait()
+        if self._problem is not None:
+            raise self._problem
+        self.url = f"http://{HOST}:{self._port}/"
+        if browser:
+            webbrowser.open(self.url)
+
+    def show(self, q: ArrayLike) -> None:
+        """Move the robot in every open tab to q (nq,)."""
+        message = json.dumps({"q": configuration(self.view.robot, q).tolist()})
+        self._last = message
+        self._loop.call_soon_threadsafe(self._send, message)
+
+    @property
+    def tabs(self) -> int:
+        """How many tabs are listening."""
+        return len(self._sockets)
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _send(self, message: str) -> None:
+        for socket in list(self._sockets):
+            socket.write_message(message)
+
+    def _serve(self) -> None:
+        from tornado import httpserver, netutil, web, websocket
+
+        live, text = self, self.view.html(live=True)
+
+        class Page(web.RequestHandler):
+            def get(self) -> None:
+                self.write(text)
+
+        class Socket(websocket.WebSocketHandler):
+            def open(self, *_: str, **__: str) -> None:
+                live._sockets.add(self)
+                if live._last is not None:
+                    self.write_message(live._last)
+
+            def on_message(self, message: str | bytes) -> None:
+                """Tabs have nothing to say."""
+
+            def on_close(self) -> None:
+                live._sockets.discard(self)
+
+        asyncio.set_event_loop(self._loop)
+
+        async def listen() -> None:
+            try:
+                sockets = netutil.bind_sockets(self._port, HOST)
+                httpserver.HTTPServer(web.Application([("/", Page), ("/live", Socket)])).add_sockets(sockets)
+                self._port = sockets[0].getsockname()[1]
+            except Exception as problem:
+                self._problem = problem
+            finally:
+                self._started.set()
+
+        self._loop.run_until_complete(listen())
+        if self._problem is None:
+            self._loop.run_forever()
+        self._loop.close()

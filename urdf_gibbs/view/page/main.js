@@ -1,0 +1,63 @@
+// Start: read the data, build the stage, and say when everything is drawn (document.body.dataset.state = "ready").
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function inflated(base64) {
+  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+// Arrays packed by Python become {shape, data: Float64Array}, wherever they stand.
+async function unpacked(value) {
+  if (Array.isArray(value)) return value.length && typeof value[0] === "object" ? Promise.all(value.map(unpacked)) : value;
+  if (value === null || typeof value !== "object") return value;
+  if (value.deflated !== undefined) return { shape: value.shape, data: new Float64Array(await inflated(value.deflated)) };
+  const entries = await Promise.all(Object.entries(value).map(async ([key, one]) => [key, await unpacked(one)]));
+  return Object.fromEntries(entries);
+}
+
+function commandsOf(buffer) {
+  const view = new DataView(buffer);
+  const commands = [];
+  for (let at = 0; at < buffer.byteLength;) {
+    const length = view.getUint32(at, true);
+    commands.push(new Uint8Array(buffer.slice(at + 4, at + 4 + length))); // own buffer: typed arrays inside need their alignment
+    at += 4 + length;
+  }
+  return commands;
+}
+
+async function start() {
+  const data = await unpacked(JSON.parse(document.getElementById("page-data").textContent));
+  const commands = commandsOf(await inflated(document.getElementById("page-scene").textContent));
+  const stage = new Stage(data, commands);
+  const overlays = new Overlays(stage);
+  const motion = data.motion ? new Motion(stage, overlays) : null;
+  const panel = new Panel(stage, overlays);
+  if (motion) motion.attach(panel);
+  const report = data.report ? new Report(stage, panel) : null;
+  if (data.live) listen(stage);
+  window.urdfGibbs = { data, stage, overlays, panel, motion, report };
+  requestAnimationFrame(() => requestAnimationFrame(() => { document.body.dataset.state = "ready"; }));
+}
+
+// A page served by Python follows what Python sends: {q: [...]}.
+function listen(stage) {
+  const socket = new WebSocket(`ws://${location.host}/live`);
+  socket.onmessage = (message) => {
+    const sent = JSON.parse(message.data);
+    if (sent.q) stage.apply(sent.q);
+  };
+  socket.onclose = () => { document.getElementById("note").textContent = "The Python process has ended; the page goes on by itself."; };
+}
+
+start().catch((problem) => {
+  document.body.dataset.state = "failed";
+  document.getElementById("note").textContent = `This page could not be drawn: ${problem.message}`;
+  console.error(problem);
+});

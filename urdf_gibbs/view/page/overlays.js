@@ -1,0 +1,234 @@
+// Overlays that can be switched: frames, joint axes, centres of mass, inertias, branches, contact points, names, walls.
+
+const UNIT_SPHERE = new THREE.SphereGeometry(1, 24, 16);
+const UNIT_BOX = new THREE.BoxGeometry(1, 1, 1);
+const UNIT_ROD = new THREE.CylinderGeometry(1, 1, 1, 12); // along y, centred
+const UNIT_CONE = new THREE.ConeGeometry(1, 1, 16);
+const RED = 0xd00000, YELLOW = 0xe69f00, BLUE = 0x0072b2, GREEN = 0x009e73;
+
+function material(colour, opacity = 1, options = {}) {
+  return new THREE.MeshPhongMaterial({ color: colour, opacity, transparent: opacity < 1, depthWrite: opacity === 1, ...options });
+}
+
+// An arrow from the origin along a direction.
+function arrow(direction, length, radius, colour) {
+  const group = new THREE.Group();
+  const rod = new THREE.Mesh(UNIT_ROD, material(colour));
+  const head = new THREE.Mesh(UNIT_CONE, rod.material);
+  const tip = Math.min(5 * radius, 0.5 * length);
+  rod.scale.set(radius, length - tip, radius);
+  rod.position.y = 0.5 * (length - tip);
+  head.scale.set(2.4 * radius, tip, 2.4 * radius);
+  head.position.y = length - 0.5 * tip;
+  group.add(rod, head);
+  group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...direction).normalize());
+  return group;
+}
+
+// A rod between two points: solid, or in dashes for virtual links.
+function segment(radius, colour, dashed) {
+  const group = new THREE.Group();
+  const own = material(colour, dashed ? 0.55 : 1);
+  const count = dashed ? 9 : 1;
+  for (let i = 0; i < count; i++) {
+    const piece = new THREE.Mesh(UNIT_ROD, own);
+    piece.scale.y = dashed ? 0.6 / count : 1;
+    piece.position.y = (i + 0.5) / count - 0.5;
+    group.add(piece);
+  }
+  group.userData.radius = radius;
+  return group;
+}
+
+function span(object, a, b) {
+  const from = new THREE.Vector3(...a), along = new THREE.Vector3(...b).sub(from), length = along.length();
+  object.visible = length > 1e-9;
+  if (!object.visible) return;
+  const r = object.userData.radius;
+  object.position.copy(from).addScaledVector(along, 0.5);
+  object.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.divideScalar(length));
+  object.scale.set(r, length, r);
+}
+
+class Overlays {
+  constructor(stage) {
+    this.stage = stage;
+    this.size = stage.data.camera.robot_size;
+    this.layers = new Map(); // key -> {label, objects, on, key}
+    const robot = stage.robot;
+    this.perLink("visuals", "Links", "v", true, () => [], "the visuals of the URDF");
+    for (const node of stage.links) {
+      for (const [name, child] of Object.entries(node.children)) if (name.startsWith("visual")) this.layers.get("visuals").objects.push(child.object);
+    }
+    this.perLink("frames", "Link frames", "f", false, () => this.frame(), "x red, y green, z blue");
+    this.perLink("axes", "Joint axes", "a", false, (link) => this.axis(link), "moving joints: the arrow turns or slides");
+    this.perLink("com", "Centres of mass", "c", false, (link) => this.com(link), "yellow: each link; blue: the whole");
+    this.total(robot);
+    this.perLink("ellipsoids", "Inertia ellipsoids", "i", false, (link) => this.inertia(link, true), "uniform ellipsoid of the same inertia; red: no body has it");
+    this.perLink("boxes", "Inertia boxes", "x", false, (link) => this.inertia(link, false), "uniform box of the same inertia; red: no body has it");
+    this.branches(robot);
+    this.points(stage.data.points || []);
+    this.perLink("names", "Link names", "n", false, (link) => [this.name(link)], "");
+    this.walls(stage.data.walls || []);
+    this.layer("grid", "Grid, world frame", "g", true, "");
+    this.layers.get("grid").objects.push(stage.viewer.scene_tree.find(["Grid"]).object, stage.viewer.scene_tree.find(["Axes"]).object);
+    for (const [key, layer] of [...this.layers]) {
+      if (!layer.objects.length) this.layers.delete(key);
+      else this.show(key, layer.on);
+    }
+  }
+
+  layer(key, label, shortcut, on, help) {
+    const layer = { label, shortcut, on, help, objects: [] };
+    this.layers.set(key, layer);
+    return layer;
+  }
+
+  perLink(key, label, shortcut, on, make, help) {
+    const layer = this.layer(key, label, shortcut, on, help);
+    this.stage.robot.links.forEach((link, i) => {
+      for (const object of make(link) || []) {
+        this.stage.add(object, this.stage.links[i].object);
+        layer.objects.push(object);
+      }
+    });
+  }
+
+  show(key, on) {
+    const layer = this.layers.get(key);
+    if (!layer) return;
+    layer.on = on;
+    for (const object of layer.objects) object.visible = on;
+    if (layer.box) layer.box.checked = on;
+    if (layer.refresh) layer.refresh();
+    this.stage.viewer.set_dirty();
+  }
+
+  frame() {
+    const l = 0.07 * this.size, r = 0.0018 * this.size;
+    return [[[1, 0, 0], 0xd62728], [[0, 1, 0], 0x2ca02c], [[0, 0, 1], 0x1f77b4]].map(([d, colour]) => arrow(d, l, r, colour));
+  }
+
+  axis(link) {
+    if (link.joint < 0) return [];
+    const joint = this.stage.robot.joints[link.joint];
+    if (joint.type === "floating") return [];
+    const l = 0.14 * this.size, r = 0.003 * this.size;
+    const shaft = arrow(joint.axis, l, r, YELLOW);
+    const mark = joint.type === "prismatic" ? new THREE.Mesh(UNIT_BOX, material(YELLOW)) : new THREE.Mesh(new THREE.TorusGeometry(1, 0.18, 10, 32), material(YELLOW));
+    if (joint.type === "prismatic") mark.scale.setScalar(5 * r);
+    else mark.scale.setScalar(7 * r);
+    const turn = new THREE.Group();
+    turn.add(mark);
+    turn.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...joint.axis));
+    return [shaft, turn];
+  }
+
+  com(link) {
+    if (!link.mass) return [];
+    const ball = new THREE.Mesh(UNIT_SPHERE, material(YELLOW, 1, { depthTest: false, transparent: true }));
+    ball.renderOrder = 5;
+    ball.scale.setScalar(0.009 * this.size);
+    ball.position.set(...link.com);
+    return [ball];
+  }
+
+  total(robot) {
+    const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(BLUE, 1, { depthTest: false, transparent: true })));
+    ball.renderOrder = 6;
+    ball.scale.setScalar(0.018 * this.size);
+    const has = robot.mass > 0;
+    if (has) this.layers.get("com").objects.push(ball);
+    else ball.visible = false;
+    this.stage.onMove((q, frames) => {
+      const centre = has && centreOfMass(robot, frames);
+      if (centre) ball.position.set(...centre);
+    });
+    this.totalCom = ball;
+  }
+
+  inertia(link, round) {
+    const inertia = link.inertia;
+    if (!inertia) return [];
+    const bad = Boolean(inertia.problem);
+    const body = new THREE.Mesh(round ? UNIT_SPHERE : UNIT_BOX, material(bad ? RED : GREEN, bad ? 0.75 : 0.45));
+    const holder = new THREE.Group();
+    const a = inertia.axes;
+    place(holder, [a[0], a[1], a[2], link.com[0], a[3], a[4], a[5], link.com[1], a[6], a[7], a[8], link.com[2], 0, 0, 0, 1]);
+    body.scale.set(...(round ? inertia.semi : inertia.edges));
+    body.userData.problem = inertia.problem;
+    holder.add(body);
+    return [holder];
+  }
+
+  branches(robot) {
+    const layer = this.layer("branches", "Branches", "b", robot.stick, "each in its colour; dashed: virtual links, whose mass another branch carries");
+    const radius = 0.008 * this.size;
+    const { places, edges } = robot.skeleton;
+    const rods = edges.map(([branch, virtual]) => {
+      const rod = segment(virtual ? 1.6 * radius : radius, robot.colours[branch % robot.colours.length], virtual);
+      rod.userData.branch = branch;
+      const holder = new THREE.Group(); // its visibility is the layer's, the rod's own that of a length
+      holder.add(rod);
+      layer.objects.push(this.stage.add(holder));
+      return rod;
+    });
+    const joints = robot.joints.map((joint) => {
+      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0x555a61)));
+      ball.scale.setScalar(1.5 * radius);
+      layer.objects.push(ball);
+      return ball;
+    });
+    this.stage.onMove((q, frames) => {
+      const at = places.map(([body, point]) => transformed(frameOf(frames, body), point));
+      edges.forEach(([, , a, b], i) => span(rods[i], at[a], at[b]));
+      joints.forEach((ball, i) => ball.position.set(frames[i][3], frames[i][7], frames[i][11]));
+    });
+  }
+
+  points(points) {
+    const layer = this.layer("points", "Contact points", "p", Boolean(this.stage.data.motion), "what can touch a wall");
+    const balls = points.map((point) => {
+      const radius = Math.max(point.radius, 0.006 * this.size);
+      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0xcc79a7, point.radius > 0 ? 0.45 : 1)));
+      ball.scale.setScalar(radius);
+      ball.userData.name = point.name;
+      layer.objects.push(ball);
+      return ball;
+    });
+    this.stage.onMove((q, frames) => points.forEach((point, i) => balls[i].position.set(...transformed(frameOf(frames, point.body), point.position))));
+  }
+
+  name(link) {
+    const label = textSprite(link.name, 0.035 * this.size, "#1b1f24");
+    label.position.z = 0.03 * this.size;
+    return label;
+  }
+
+  walls(walls) {
+    const layer = this.layer("walls", "Walls", "w", true, "");
+    for (const wall of walls) {
+      const group = this.stage.add(new THREE.Group());
+      group.name = "wall " + wall.name;
+      if (wall.surface) {
+        const geometry = new THREE.BufferGeometry();
+        geometry.setAttribute("position", new THREE.Float32BufferAttribute(wall.surface.vertices.data, 3));
+        geometry.setAttribute("normal", new THREE.Float32BufferAttribute(wall.surface.normals.data, 3));
+        geometry.setIndex([...wall.surface.faces.data]);
+        group.add(new THREE.Mesh(geometry, material(0x56b4e9, 0.16, { side: THREE.DoubleSide })));
+      }
+      if (wall.lines) {
+        const geometry = new THREE.BufferGeometry();
+        geometry.setAttribute("position", new THREE.Float32BufferAttribute(wall.lines.data, 3));
+        group.add(new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: BLUE, transparent: true, opacity: 0.8 })));
+      }
+      if (wall.points) {
+        const geometry = new THREE.BufferGeometry();
+        geometry.setAttribute("position", new THREE.Float32BufferAttribute(wall.points.data, 3));
+        group.add(new THREE.Points(geometry, new THREE.PointsMaterial({ color: BLUE, size: 0.01 * this.size })));
+      }
+      wall.group = group;
+      layer.objects.push(group);
+    }
+  }
+}

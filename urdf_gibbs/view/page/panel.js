@@ -1,0 +1,217 @@
+// The panel: switches for the overlays, a slider for each coordinate, what is selected, what is missing, and the keys.
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "class") made.className = value;
+    else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function section(title, open = true, id = "") {
+  const body = element("details", { open, id }, element("summary", {}, title));
+  document.getElementById("sections").append(body);
+  return body;
+}
+
+const DEGREE = Math.PI / 180;
+
+function figures(x, digits = 4) {
+  return Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "–";
+}
+
+class Panel {
+  constructor(stage, overlays) {
+    this.stage = stage;
+    this.overlays = overlays;
+    this.keys = new Map();
+    this.selection();
+    this.switches();
+    this.missing();
+    this.joints();
+    this.theme();
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  selection() {
+    const box = section("Selected link", true, "selection");
+    const text = element("p", { class: "hint" }, "Click a link.");
+    box.append(text);
+    this.stage.onLight = (names) => {
+      const link = this.stage.robot.links.find((one) => one.name === names[0]);
+      if (!link) {
+        text.replaceChildren("Click a link.");
+        return;
+      }
+      const joint = link.joint >= 0 ? this.stage.robot.joints[link.joint] : null;
+      const lines = [`${link.name} (line ${link.line})`];
+      lines.push(joint ? `moved by ${joint.name} (${joint.type})` : link.body < 0 ? "fixed to the world" : "fixed to its parent");
+      if (link.mass !== undefined) lines.push(`mass ${figures(link.mass)} kg, centre ${link.com.map((x) => figures(x, 3)).join(", ")} m`);
+      else lines.push("no <inertial>");
+      if (link.inertia && link.inertia.problem) lines.push(`not physical: ${link.inertia.problem}`);
+      text.replaceChildren(...lines.flatMap((line) => [line, element("br")]));
+    };
+  }
+
+  switches() {
+    const box = section("Show");
+    const list = element("div", { class: "switches" });
+    for (const [key, layer] of this.overlays.layers) {
+      layer.box = element("input", { type: "checkbox", id: "show-" + key, onchange: () => this.overlays.show(key, layer.box.checked) });
+      layer.box.checked = layer.on;
+      list.append(element("label", { title: layer.help, for: "show-" + key }, layer.box, layer.label, element("kbd", {}, layer.shortcut.toUpperCase())));
+      this.bind(layer.shortcut, layer.label, () => this.overlays.show(key, !layer.on));
+    }
+    box.append(list);
+    const legend = element("p", { class: "hint" });
+    const help = () => legend.replaceChildren(...[...this.overlays.layers.values()].filter((layer) => layer.on && layer.help).flatMap((layer) => [element("b", {}, layer.label), ": " + layer.help, element("br")]));
+    for (const layer of this.overlays.layers.values()) layer.refresh = help;
+    help();
+    box.append(legend, this.branchLegend());
+  }
+
+  branchLegend() {
+    const robot = this.stage.robot;
+    const list = element("ul", { class: "branches" });
+    robot.branches.slice(0, 24).forEach((text, i) => {
+      const swatch = element("span", { class: "swatch", style: `background:${robot.colours[i % robot.colours.length]}` });
+      list.append(element("li", { title: text }, swatch, `branch ${i + 1}: ${text.split(" ").pop()}`));
+    });
+    const layer = this.overlays.layers.get("branches");
+    if (!layer) return "";
+    const previous = layer.refresh;
+    layer.refresh = () => { previous(); list.hidden = !layer.on; };
+    list.hidden = !layer.on;
+    return list;
+  }
+
+  missing() {
+    const missing = this.stage.robot.missing;
+    const notes = this.stage.data.notes || [];
+    if (!missing.length && !notes.length) return;
+    const box = section(`Not drawn as the file says (${missing.length + notes.length})`, true, "missing");
+    const list = element("ul", { class: "findings" });
+    for (const one of missing) {
+      const text = `${one.link}, line ${one.line}: ${one.filename}: ${one.reason}`;
+      list.append(element("li", { tabindex: 0, onclick: () => this.stage.light([one.link]) }, text));
+    }
+    for (const note of notes) list.append(element("li", {}, note));
+    box.append(list);
+  }
+
+  joints() {
+    const robot = this.stage.robot;
+    if (!robot.joints.length) return;
+    const box = section(`Joints (${robot.nq} coordinates)`, !this.stage.data.motion, "joints");
+    const buttons = element("div", { class: "buttons" },
+      element("button", { id: "start-pose", onclick: () => this.move(robot.q.slice()) }, "start"),
+      element("button", { id: "zero-pose", onclick: () => this.move(robot.neutral.slice()) }, "zero"));
+    box.append(buttons);
+    this.bind("0", "all joints to zero", () => this.move(robot.neutral.slice()));
+    for (const joint of robot.joints) {
+      if (joint.master) box.append(this.follower(joint));
+      else for (const part of this.parts(joint)) box.append(this.slider(joint, part));
+    }
+  }
+
+  // The numbers of a joint that a person moves: unit, range, and the way from and to q.
+  parts(joint) {
+    const i = joint.iq, reach = this.stage.data.camera.size;
+    const turn = (k, name = joint.name) => ({ name, unit: "°", factor: DEGREE, low: -180, high: 180, get: (q) => q[i + k], set: (q, x) => { q[i + k] = x; } });
+    const slide = (k, name = joint.name) => ({ name, unit: "m", factor: 1, low: -reach, high: reach, get: (q) => q[i + k], set: (q, x) => { q[i + k] = x; } });
+    if (joint.type === "floating") {
+      const rpy = ["roll", "pitch", "yaw"].map((name, k) => ({
+        name: `${joint.name} ${name}`, unit: "°", factor: DEGREE, low: k === 1 ? -90 : -180, high: k === 1 ? 90 : 180,
+        get: (q) => rpyOfQuaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6])[k],
+        set: (q, x) => {
+          const angles = rpyOfQuaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6]);
+          angles[k] = x;
+          quaternionOfRpy(...angles).forEach((value, n) => { q[i + 3 + n] = value; });
+        },
+      }));
+      return [...["x", "y", "z"].map((name, k) => slide(k, `${joint.name} ${name}`)), ...rpy];
+    }
+    if (joint.type === "planar") return [slide(0, `${joint.name} x`), slide(1, `${joint.name} y`), turn(2, `${joint.name} angle`)];
+    const part = joint.type === "prismatic" ? slide(0) : turn(0);
+    if (joint.lower !== null && joint.upper !== null && joint.lower < joint.upper && joint.type !== "continuous") {
+      part.limits = [joint.lower / part.factor, joint.upper / part.factor];
+      const most = part.unit === "°" ? 360 : Infinity; // some files say 100 turns: a slider of that length is of no use
+      part.low = Math.max(part.limits[0], -most);
+      part.high = Math.min(part.limits[1], most);
+    }
+    return [part];
+  }
+
+  slider(joint, part) {
+    const range = element("input", { type: "range", min: part.low, max: part.high, step: "any", "data-joint": part.name, "aria-label": part.name });
+    const number = element("input", { type: "number", step: part.unit === "°" ? 1 : 0.01, "aria-label": `${part.name} [${part.unit}]` });
+    const limits = part.limits ? `${figures(part.limits[0])} … ${figures(part.limits[1])} ${part.unit}` : `no limits [${part.unit}]`;
+    const row = element("div", { class: "joint", "data-row": part.name },
+      element("span", { class: "name", title: `${joint.name}, ${joint.type}`, onclick: () => this.stage.light([joint.child]) }, part.name),
+      range, number, element("span", { class: "unit" }, part.unit), element("span", { class: "limits" }, limits));
+    const change = (value) => {
+      if (!Number.isFinite(value)) return;
+      const q = this.stage.q.slice();
+      part.set(q, value * part.factor);
+      this.move(q);
+    };
+    range.addEventListener("input", () => change(Number(range.value)));
+    number.addEventListener("change", () => change(Number(number.value)));
+    this.stage.onMove((q) => {
+      const value = part.get(q) / part.factor;
+      range.value = value;
+      if (document.activeElement !== number) number.value = value.toFixed(part.unit === "°" ? 1 : 3);
+      row.classList.toggle("outside", Boolean(part.limits) && (value < part.limits[0] - 1e-9 || value > part.limits[1] + 1e-9));
+    });
+    return row;
+  }
+
+  follower(joint) {
+    const scale = joint.type === "prismatic" ? 1 : DEGREE, unit = joint.type === "prismatic" ? "m" : "°";
+    const value = element("span", { class: "value" });
+    this.stage.onMove((q) => { value.textContent = `${((joint.ratio * q[joint.iq] + joint.offset) / scale).toFixed(unit === "m" ? 3 : 1)} ${unit}`; });
+    return element("div", { class: "joint follower" }, element("span", { class: "name" }, joint.name), value, element("span", { class: "limits" }, `follows ${joint.master}`));
+  }
+
+  move(q) {
+    if (this.onManual) this.onManual();
+    this.stage.apply(q);
+  }
+
+  theme() {
+    const media = window.matchMedia("(prefers-color-scheme: dark)");
+    const set = (dark) => {
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+      this.stage.background(dark);
+      if (this.onTheme) this.onTheme(dark);
+    };
+    const asked = this.stage.data.theme;
+    set(asked ? asked === "dark" : media.matches);
+    const flip = () => set(document.documentElement.dataset.theme !== "dark");
+    document.getElementById("theme").addEventListener("click", flip);
+    this.bind("t", "light or dark", flip);
+  }
+
+  bind(key, label, action) {
+    this.keys.set(key, { label, action });
+    const text = [...this.keys].filter(([k]) => !this.isLayer(k)).flatMap(([k, one]) => [element("kbd", {}, k === " " ? "space" : k.replace("Arrow", "").toUpperCase()), ` ${one.label}  `]);
+    document.getElementById("keys").replaceChildren("drag: turn · right drag: shift · wheel: zoom · click: select", element("br"), ...text);
+  }
+
+  isLayer(key) {
+    return [...this.overlays.layers.values()].some((layer) => layer.shortcut === key);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input[type=number], select, textarea")) return;
+    if (event.target.matches("input[type=range], button") && (event.key.startsWith("Arrow") || event.key === " ")) return;
+    const bound = this.keys.get(event.key.length === 1 ? event.key.toLowerCase() : event.key);
+    if (!bound) return;
+    event.preventDefault();
+    bound.action();
+  }
+}

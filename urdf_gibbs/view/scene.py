@@ -1,0 +1,195 @@
+"""The robot as a meshcat scene: one node for each link at its place in the world, below it the visuals of the URDF.
+
+Paths are /meshcat/robot/<link>/visual <i>. A visual that cannot be drawn is a placeholder in its place and listed in
+``Scene.missing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.engine.kernel import adaptive
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.urdf import Link, Shape
+from urdf_gibbs.view.mesh_files import MeshError, load_mesh
+from urdf_gibbs.view.palette import LINK_RGBA, MISSING_RGBA
+from urdf_gibbs.view.solids import Solid, placeholder, primitive
+
+Array = NDArray[np.float64]
+Command = dict[str, Any]
+
+PLACEHOLDER = 0.06  # of the robot's size
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A visual that is drawn as a placeholder: its link, what the URDF names, its line there, and why."""
+
+    link: str
+    visual: int
+    filename: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f'link "{self.link}", line {self.line}: {self.filename}: {self.reason}'
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn: commands for meshcat's viewer in their order, and where the drawn things are, (2, 3) in the world.
+
+    ``visible`` is how many visuals are drawn as the URDF has them.
+    """
+
+    commands: tuple[Command, ...]
+    missing: tuple[Missing, ...]
+    bounds: Array
+    visible: int
+
+
+def configuration(robot: Robot, q: ArrayLike | None) -> Array:
+    """q (nq,), the neutral one for None."""
+    if q is None:
+        return robot.neutral()
+    array = np.asarray(q, dtype=np.float64)
+    if array.shape != (robot.nq,) or not np.isfinite(array).all():
+        raise ArgumentError(f"q has shape {array.shape}, expected ({robot.nq},) finite numbers")
+    return array
+
+
+def body_placements(robot: Robot, q: Array) -> Array:
+    """Frames of the moving bodies in the world: q (..., nq) -> (..., nb, 4, 4)."""
+    if not robot.joints:
+        return np.zeros((*q.shape[:-1], 0, 4, 4))
+    flat = adaptive(robot, "placements")(q)
+    placements = np.zeros((*flat.shape[:-1], 4, 4))
+    placements[..., :3, :3] = flat[..., :9].reshape(*flat.shape[:-1], 3, 3)
+    placements[..., :3, 3] = flat[..., 9:]
+    placements[..., 3, 3] = 1.0
+    return placements
+
+
+def link_placements(robot: Robot, q: Array) -> dict[str, Array]:
+    """Frames (4, 4) of all links in the world at q (nq,)."""
+    bodies = body_placements(robot, q)
+    placements = {}
+    for link in robot.link_names:
+        frame = robot.frame(link)
+        placements[link] = frame.placement if frame.body < 0 else bodies[frame.body] @ frame.placement
+    return placements
+
+
+def node(link: str) -> str:
+    """The path of a link; what a path cannot hold is written as in a URL."""
+    return f"/meshcat/robot/{quote(link, safe=' ')}"
+
+
+def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable[str] = ()) -> Scene:
+    """The robot at q (nq,), with its visuals."""
+    q = configuration(robot, q)
+    placements = link_placements(robot, q)
+    origins = np.array([placement[:3, 3] for placement in placements.values()])
+    size = max(float(np.ptp(origins, axis=0).max(initial=0.0)), 0.2) if len(origins) else 0.2
+    commands: list[Command] = []
+    missing: list[Missing] = []
+    corners = [origins.min(axis=0, initial=np.inf), origins.max(axis=0, initial=-np.inf)]
+    folders = [*package_dirs, *robot.package_dirs]
+    links = {link.name: link for link in robot.links}
+    for name, placement in placements.items():
+        commands.append(set_transform(node(name), placement))
+        for number, shape in enumerate(links[name].visuals):
+            solid, problem = _solid(robot, links[name], number, shape, folders, PLACEHOLDER * size)
+            if problem is not None:
+                missing.append(problem)
+            pose = _matrix(shape)
+            path = f"{node(name)}/visual {number}"
+            rgba = LINK_RGBA if shape.rgba is None else shape.rgba
+            commands.append(set_object(path, solid, MISSING_RGBA if problem is not None else rgba))
+            commands.append(set_transform(path, pose))
+            world = placement @ pose
+            box = _box(solid) @ world[:3, :3].T + world[:3, 3]
+            corners += [box.min(axis=0), box.max(axis=0)]
+    points = np.array(corners)[np.isfinite(corners).all(axis=1)] if corners else np.zeros((0, 3))
+    bounds = np.stack([points.min(axis=0), points.max(axis=0)]) if len(points) else np.zeros((2, 3))
+    return Scene(tuple(commands), tuple(missing), bounds, sum(len(link.visuals) for link in robot.links) - len(missing))
+
+
+def set_transform(path: str, matrix: Array) -> Command:
+    return {"type": "set_transform", "path": path, "matrix": matrix.T.ravel().tolist()}
+
+
+def set_object(path: str, solid: Solid, rgba: Iterable[float], double_sided: bool = True) -> Command:
+    """The triangles of a solid as a meshcat object; its own colours win over ``rgba``, as in RViz."""
+    from meshcat.commands import SetObject
+    from meshcat.geometry import Mesh, MeshPhongMaterial
+
+    red, green, blue, alpha = (min(max(float(x), 0.0), 1.0) for x in rgba)
+    own = solid.colours is not None
+    if solid.colours is not None:
+        alpha = float(solid.colours[:, 3].min(initial=255)) / 255.0
+    colour = 0xFFFFFF if own else (round(255 * red) << 16) + (round(255 * green) << 8) + round(255 * blue)
+    material = MeshPhongMaterial(color=colour, opacity=1.0 if own else alpha, transparent=alpha < 1.0, vertexColors=own)
+    command: Command = SetObject(Mesh(_geometry(solid), material), path=_Path(path)).lower()
+    command["object"]["materials"][0] |= {"side": 2 if double_sided else 0, "shininess": 25}
+    return command
+
+
+class _Path:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def lower(self) -> str:
+        return self.path
+
+
+def _geometry(solid: Solid) -> Any:
+    """meshcat's buffer geometry with the normals and the colours that its own class for triangles leaves out."""
+    from meshcat.geometry import Geometry, pack_numpy_array
+
+    class Triangles(Geometry):  # type: ignore[misc, unused-ignore]
+        def lower(self, object_data: Any) -> dict[str, Any]:
+            attributes = {"position": pack_numpy_array(solid.vertices.T), "normal": pack_numpy_array(solid.normals.T)}
+            if solid.colours is not None:
+                attributes["color"] = pack_numpy_array(solid.colours.T) | {"normalized": True}
+            data = {"attributes": attributes, "index": pack_numpy_array(solid.faces.T)}
+            return {"uuid": self.uuid, "type": "BufferGeometry", "data": data}
+
+    return Triangles()
+
+
+def _solid(robot: Robot, link: Link, number: int, shape: Shape, folders: list[str], size: float) -> tuple[Solid, Missing | None]:
+    geometry = shape.geometry
+    if geometry.kind != "mesh":
+        return primitive(geometry), None
+    path = find_mesh(geometry.filename, robot.file, folders)
+    if path is None:
+        reason = "no such file (folders of packages: --package-dir or package_dirs=)"
+    else:
+        try:
+            return load_mesh(path, geometry.scale), None
+        except MeshError as problem:
+            reason = str(problem)
+    return placeholder(size), Missing(link.name, number, geometry.filename, shape.line, reason)
+
+
+def _matrix(shape: Shape) -> Array:
+    rotation, translation = shape.pose
+    pose = np.eye(4)
+    pose[:3, :3] = np.reshape(rotation, (3, 3))
+    pose[:3, 3] = translation
+    return pose
+
+
+def _box(solid: Solid) -> Array:
+    """The eight corners of the box about a solid."""
+    low, high = solid.bounds.astype(float)
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])

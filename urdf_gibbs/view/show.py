@@ -1,0 +1,200 @@
+"""Pages of robots and motions: written to a file, served to a browser tab that follows Python, or shown in a notebook."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.trajectory import Trajectory
+from urdf_gibbs.view.branches import skeleton
+from urdf_gibbs.view.camera import camera
+from urdf_gibbs.view.describe import contact_points, robot_data
+from urdf_gibbs.view.html import packed, page
+from urdf_gibbs.view.motion import positions
+from urdf_gibbs.view.recording import frame_times, recording
+from urdf_gibbs.view.scene import Command, Scene, configuration, robot_scene
+from urdf_gibbs.view.wall_shapes import WallDrawing, drawing, names, restored, wall_names
+from urdf_gibbs.walls import Wall
+
+Array = NDArray[np.float64]
+
+THEMES = ("light", "dark")
+NOTEBOOK_HEIGHT = 560  # px
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A page about a robot. ``missing`` lists the visuals that are placeholders, ``notes`` what else is not drawn."""
+
+    robot: Robot
+    title: str
+    subtitle: str
+    scene: Scene = field(repr=False)
+    data: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """What meshcat's viewer is told: objects and transforms."""
+        return self.scene.commands
+
+    @property
+    def missing(self) -> list[str]:
+        return [str(missing) for missing in self.scene.missing]
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self.data.get("notes", []))
+
+    def html(self, live: bool = False) -> str:
+        """The page as one text that needs nothing else; ``live``: it listens to the process that serves it."""
+        return page(self.title, self.subtitle, {**self.data, "live": live}, self.commands)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file; the path written."""
+        path = Path(path)
+        path.write_text(self.html(), encoding="utf-8")
+        return path
+
+    def open(self, browser: bool = True, port: int = 0) -> Any:
+        """Serve the page on this machine and open a browser tab; the ``Live`` returned moves the robot in it: ``live.show(q)``."""
+        from urdf_gibbs.view.live import Live
+
+        return Live(self, browser, port)
+
+    def _repr_html_(self) -> str:
+        return framed(self.html(), self.title)
+
+
+def framed(text: str, title: str, height: int = NOTEBOOK_HEIGHT) -> str:
+    """A whole page inside a notebook's cell."""
+    source = html.escape(text, quote=True)
+    name = html.escape(title, quote=True)
+    return f'<iframe title="{name}" srcdoc="{source}" style="width: 100%; height: {height}px; border: 0" allowfullscreen></iframe>'
+
+
+def view(
+    robot: Robot,
+    q: ArrayLike | None = None,
+    walls: Wall | Iterable[Wall] = (),
+    *,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    theme: str | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> View:
+    """A page of the robot at q (nq,), None: the neutral one; ``theme`` "light", "dark" or None: as the browser has it."""
+    q = configuration(robot, q)
+    scene = robot_scene(robot, q, [os.fspath(folder) for folder in package_dirs])
+    box = _box(scene.bounds, _joints(robot, q[None]))
+    drawn = [drawing(wall, box, None, name) for wall, name in _named(walls)]
+    data = {
+        "robot": robot_data(robot, scene, q),
+        "points": contact_points(robot),
+        "walls": [_wall(one) for one in drawn],
+        "camera": camera(_with_walls(box, drawn), box, flat=None if scene.visible else _box(_joints(robot, q[None]))),
+        "theme": _theme(theme),
+        **(extra or {}),
+    }
+    kind = f"{len(robot.links)} links, {robot.nv} degrees of freedom, {robot.base} base, {robot.mass.sum():.4g} kg"
+    return View(robot, robot.name or "robot", f"{kind}. {os.path.basename(robot.file)}", scene, data)
+
+
+def animation(
+    trajectory: Trajectory,
+    *,
+    frames: int | None = None,
+    trails: Sequence[str] | None = None,
+    walls: Wall | Iterable[Wall] | None = None,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    theme: str | None = None,
+    title: str = "",
+) -> View:
+    """A page that plays a trajectory. ``frames``: about how many (every impact is one of them); ``trails``: contact points or
+    links whose ways are drawn; ``walls``: needed where the run's are Python functions, which a trajectory does not hold."""
+    if frames is not None and frames < 2:
+        raise ArgumentError(f"frames={frames}, expected 2 or more")
+    robot = trajectory.robot
+    start = trajectory.q[0]
+    scene = robot_scene(robot, start, [os.fspath(folder) for folder in package_dirs])
+    notes: list[str] = []
+    if walls is None:
+        kept, notes = restored(trajectory.settings)
+        named = [(wall, name) for wall, name in zip(kept, names(trajectory.settings), strict=True) if wall is not None]
+    else:
+        named = _named(walls)
+    rows = np.unique(np.linspace(0, len(trajectory) - 1, 200).astype(int))
+    ways = _joints(robot, trajectory.q[rows])
+    box = _box(scene.bounds, ways)
+    times = frame_times(trajectory, frames)
+    drawn = [drawing(wall, box, times, name) for wall, name in named]
+    data = {
+        "robot": robot_data(robot, scene, start),
+        "points": contact_points(robot, trajectory.settings.get("points")),
+        "walls": [_wall(one, times) for one in drawn],
+        "motion": recording(trajectory, times, trails),
+        "notes": notes,
+        "camera": camera(
+            _with_walls(box, drawn), scene.bounds if scene.visible else _box(_joints(robot, start[None])), trajectory.gravity, _box(ways)
+        ),
+        "theme": _theme(theme),
+    }
+    what = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s, {len(trajectory.impacts)} impacts"
+    kind = f"{robot.nv} degrees of freedom, law {trajectory.settings.get('law', 'none')}"
+    status = "" if trajectory.status == "complete" else f" Status: {trajectory.status}."
+    return View(robot, title or robot.name or "motion", f"{what}; {kind}.{status}", scene, data)
+
+
+def _theme(theme: str | None) -> str | None:
+    if theme is not None and theme not in THEMES:
+        raise ArgumentError(f"theme={theme!r}, expected one of {', '.join(THEMES)}, or None: as the browser has it")
+    return theme
+
+
+def _named(walls: Wall | Iterable[Wall]) -> list[tuple[Wall, str]]:
+    listed = [walls] if isinstance(walls, Wall) else list(walls)
+    return list(zip(listed, wall_names(listed), strict=True))
+
+
+def _wall(drawn: WallDrawing, times: Array | None = None) -> dict[str, Any]:
+    """A wall for the page; one that moves has its displacement at the frames."""
+    shape: dict[str, Any] = {"name": drawn.name}
+    if drawn.surface is not None:
+        solid = drawn.surface
+        shape["surface"] = {"vertices": packed(solid.vertices), "normals": packed(solid.normals), "faces": packed(solid.faces)}
+    for name in ("lines", "points"):
+        if getattr(drawn, name).size:
+            shape[name] = packed(getattr(drawn, name))
+    if drawn.motion is not None:
+        shape["displacement"] = packed(drawn.displacement(np.zeros(1) if times is None else times))
+    return shape
+
+
+def _joints(robot: Robot, q: Array) -> Array:
+    """Origins of all bodies and tips of the leaves, in the world: q (n, nq) -> (m, 3)."""
+    places = skeleton(robot, virtual=False).places
+    return positions(robot, places, q).reshape(-1, 3) if places else np.zeros((0, 3))
+
+
+def _box(*points: Array) -> Array:
+    """The least and greatest coordinates (2, 3)."""
+    together = np.concatenate(points)
+    return np.stack([together.min(axis=0), together.max(axis=0)]) if len(together) else np.zeros((2, 3))
+
+
+def _with_walls(box: Array, drawn: list[WallDrawing]) -> Array:
+    """The box with the walls, as far as they do not dwarf it."""
+    reach = float(np.linalg.norm(box[1] - box[0]))
+    for wall in drawn:
+        corners = [wall.lines.reshape(-1, 3), wall.points]
+        outer = _box(*corners, *([] if wall.surface is None else [wall.surface.vertices])).astype(float)
+        if np.linalg.norm(outer[1] - outer[0]) < 6.0 * max(reach, 1e-3):
+            box = _box(box, outer)
+    return box
