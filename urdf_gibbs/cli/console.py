@@ -27,7 +27,9 @@ PackageDirs = Annotated[
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
 
-Theme = Annotated[str | None, typer.Option(help="light or dark.")]
+Theme = Annotated[str | None, typer.Option(metavar="light|dark", help="Colours. Default: light for pictures, the browser's for pages.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page on this machine; 0: any free one.")]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the tab, or only print its address.")]
 
 
 def resolve(name: str) -> str:

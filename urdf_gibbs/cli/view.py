@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from urdf_gibbs.cli.console import File, PackageDirs, Theme, checked_base, checked_output, checked_theme, err, load_or_exit, out, resolve
+from urdf_gibbs.cli.console import (
+    Browser,
+    File,
+    PackageDirs,
+    Port,
+    Theme,
+    checked_base,
+    checked_output,
+    checked_theme,
+    err,
+    load_or_exit,
+    out,
+    resolve,
+)
 from urdf_gibbs.cli.info import configuration
 
 if TYPE_CHECKING:
@@ -26,8 +38,8 @@ def view(
     html: Annotated[str | None, typer.Option(metavar="PATH", help="Write one offline page to PATH instead of opening a tab.")] = None,
     package_dir: PackageDirs = None,
     theme: Theme = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page on this machine; 0: any free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the tab, or only print its address.")] = True,
+    port: Port = 0,
+    browser: Browser = True,
 ) -> None:
     """Show a robot with its meshes, frames, axes, inertias and branches, and a slider for each joint.
 
@@ -38,34 +50,40 @@ def view(
     start = configuration(robot, q)
     with err.status("reading meshes"):
         page = robot.view(start, package_dirs=package_dir or (), theme=checked_theme(theme))
-    show(page, html, port, browser)
+    failures = show(page, html, html is None, port, browser)
+    for failure in failures:
+        err.print(failure, style="red", markup=False)
+    raise typer.Exit(2 if failures else 0)
 
 
-def show(page: View, html: str | None, port: int = 0, browser: bool = True) -> None:
-    """Write the page, or serve it until Ctrl-C."""
+def show(page: View, html: str | None, live: bool, port: int = 0, browser: bool = True) -> list[str]:
+    """Write the page, and serve it until Ctrl-C; what went wrong."""
     for line in page.missing[:SHOWN]:
         err.print(f"[yellow]placeholder[/yellow] {escape(line)}")
     if len(page.missing) > SHOWN:
         err.print(f"[yellow]... {len(page.missing) - SHOWN} more placeholders[/yellow]")
     for note in page.notes:
         err.print(f"[yellow]note[/yellow] {escape(note)}")
+    failures = []
     if html is not None:
-        path = page.save(html)
-        out.print(f"written: {path} ({_size(path)})", markup=False)
-        return
-    try:
-        live = page.open(browser, port)
-    except OSError as problem:
-        err.print(f"the page cannot be served at port {port}: {problem}", style="red", markup=False)
-        raise typer.Exit(2) from None
-    with live:
+        try:
+            path = page.save(html)
+            out.print(f"written: {path} ({path.stat().st_size / 1e6:.1f} MB)", markup=False)
+        except OSError as problem:
+            failures.append(f"{html} could not be written: {problem}")
+    if live:
+        try:
+            _serve(page, port, browser)
+        except OSError as problem:
+            failures.append(f"the page cannot be served at port {port}: {problem}")
+    return failures
+
+
+def _serve(page: View, port: int, browser: bool) -> None:
+    with page.open(browser, port) as live:
         out.print(f"{live.url}  (Ctrl-C ends it)", markup=False)
         try:
             while True:
                 time.sleep(3600.0)
         except KeyboardInterrupt:
             out.print("closed")
-
-
-def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:.1f} MB"

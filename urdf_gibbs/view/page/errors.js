@@ -87,6 +87,13 @@ class ErrorDots {
       const mine = methods.filter((method) => outcomes.some((one) => one.method === method && one.quantity === outcome.quantity));
       const strip = (wide - 8) / mine.length, start = left + column * wide + 4 + mine.indexOf(outcome.method) * strip;
       const samples = outcome.errors.data.length;
+      if (samples && outcome.agrees && outcome.errors.data.every(Number.isNaN)) {
+        if (mine[0] !== outcome.method) continue;
+        context.fillStyle = of("--dim");
+        context.textAlign = "center";
+        ["does not", "exist"].forEach((word, k) => context.fillText(word, left + (column + 0.5) * wide, zero - 34 + 12 * k, wide - 2));
+        continue;
+      }
       context.fillStyle = colours[methods.indexOf(outcome.method) % 7];
       outcome.errors.data.forEach((error, sample) => {
         if (Number.isNaN(error)) return;

@@ -10,6 +10,12 @@ function ends() {
   return ENDS[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
 }
 
+// A number for a tick or a cell.
+function brief(x) {
+  if (x === 0) return "0";
+  return Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1).replace(".0e", "e").replace("e+", "e") : figures(x, 2);
+}
+
 function mixed(from, to, t) {
   return [0, 1, 2].map((k) => Math.round(from[k] + (to[k] - from[k]) * t));
 }
@@ -32,7 +38,7 @@ class SignedScale {
 
   ticks() {
     const places = [-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1].map((share) => share * this.max);
-    return this.max > 0 ? places.map((x) => [0.5 + 0.5 * this.part(x), x === 0 ? "0" : figures(x, 2)]) : [[0.5, "0"]];
+    return this.max > 0 ? places.map((x) => [0.5 + 0.5 * this.part(x), brief(x)]) : [[0.5, "0"]];
   }
 
   at(place) { // the value at a place of the colour bar in 0..1
@@ -172,7 +178,7 @@ class HeatMap {
     this.side = side;
     this.cell = side / this.n;
     this.lines(context);
-    if (this.cell >= 38 && this.print) this.numbers(context);
+    if (this.cell >= 24 && this.print) this.numbers(context);
     this.refresh();
   }
 
@@ -215,18 +221,21 @@ class HeatMap {
     context.stroke();
   }
 
+  // The values in their cells, where all of them fit.
   numbers(context) {
-    context.font = `${Math.min(13, this.cell / 4.2)}px system-ui, sans-serif`;
+    const texts = Array.from(this.values, (x) => (x === 0 ? "" : this.print(x)));
+    context.font = "10px system-ui, sans-serif";
+    const widest = Math.max(...texts.map((text) => context.measureText(text).width));
+    const size = Math.min(13, 10 * (this.cell - 5) / widest);
+    if (size < 8) return;
+    context.font = `${size}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (let i = 0; i < this.n; i++) {
-      for (let j = 0; j < this.n; j++) {
-        const x = this.values[i * this.n + j];
-        const [r, g, b] = this.colour(i * this.n + j);
-        context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
-        if (x !== 0) context.fillText(this.print(x), (j + 0.5) * this.cell, (i + 0.5) * this.cell);
-      }
-    }
+    texts.forEach((text, k) => {
+      const [r, g, b] = this.colour(k);
+      context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
+      context.fillText(text, (k % this.n + 0.5) * this.cell, (Math.floor(k / this.n) + 0.5) * this.cell);
+    });
   }
 
   // The finished image with the marks of what is pointed at and of what is lit.

@@ -41,8 +41,8 @@ async function start() {
   const panel = new Panel(stage, overlays);
   if (motion) motion.attach(panel);
   const report = data.report ? new Report(stage, panel) : null;
-  if (data.live) listen(stage);
-  window.urdfGibbs = { data, stage, overlays, panel, motion, report };
+  const socket = data.live ? listen(stage) : null;
+  window.urdfGibbs = { data, stage, overlays, panel, motion, report, socket };
   requestAnimationFrame(() => requestAnimationFrame(() => { document.body.dataset.state = "ready"; }));
 }
 
@@ -54,6 +54,7 @@ function listen(stage) {
     if (sent.q) stage.apply(sent.q);
   };
   socket.onclose = () => { document.getElementById("note").textContent = "The Python process has ended; the page goes on by itself."; };
+  return socket;
 }
 
 start().catch((problem) => {

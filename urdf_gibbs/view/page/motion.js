@@ -110,6 +110,7 @@ class Motion {
     const layer = this.overlays.layer("impulses", "Impulses", "m", true, "at an impact, along the normal, as long as the impulse is large");
     const largest = Math.max(1e-300, ...this.impacts.map((impact) => Math.max(0, ...impact.impulses.map(Math.abs))));
     this.longest = 0.35 * this.stage.data.camera.robot_size;
+    this.shortest = 0.03 * this.stage.data.camera.robot_size; // still seen as an arrow
     this.scale = this.longest / largest;
     this.holder = this.stage.add(new THREE.Group());
     this.holder.name = "impulses";
@@ -143,7 +144,7 @@ class Motion {
     impact.points.forEach((point, i) => {
       if (!impact.positions[i] || !impact.impulses[i]) return;
       const sign = Math.sign(impact.impulses[i]);
-      const length = Math.max(4 * radius, this.scale * Math.abs(impact.impulses[i]));
+      const length = Math.max(this.shortest, this.scale * Math.abs(impact.impulses[i]));
       const made = arrow(impact.normals[i].map((x) => sign * x), length, radius, 0xd55e00);
       made.position.set(...impact.positions[i]);
       made.userData = { point, impulse: impact.impulses[i] };

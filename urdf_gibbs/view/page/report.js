@@ -15,6 +15,7 @@ class Report {
     this.errors();
     this.table();
     this.notes();
+    this.beacons = new Beacons(stage);
     const light = stage.onLight, theme = panel.onTheme;
     stage.onLight = (names) => { if (light) light(names); this.lit(names); };
     panel.onTheme = (dark) => { if (theme) theme(dark); this.redraw(); };
@@ -96,6 +97,7 @@ class Report {
 
   // What is lit in the scene is marked in the lists and in the matrices.
   lit(names) {
+    this.beacons.show(names);
     for (const { item, links } of this.items) {
       item.classList.remove("chosen");
       item.classList.toggle("concerned", links.some((link) => names.includes(link)));
@@ -126,7 +128,7 @@ class Report {
     const maps = element("div", { class: "maps" });
     const bars = [[element("canvas", { class: "scale" }), () => signed]];
     const reading = new HeatMap(reference, n, theirs, signed, blocks);
-    reading.print = (x) => figures(x, 3);
+    reading.print = brief;
     if (ours.length) {
       const own = new HeatMap("ours", n, ours[0].M.data, signed, blocks);
       own.print = reading.print;
@@ -254,8 +256,9 @@ class Report {
 
   cell(outcome, tolerance, span = 1) {
     if (!outcome) return element("td");
+    if (outcome.errors.data.length && outcome.errors.data.every(Number.isNaN) && outcome.agrees) return element("td", { colspan: span }, "does not exist");
     const reach = outcome.error === null ? 1 : outcome.error > 0 ? Math.min(1, Math.max(0.02, 1 + (Math.log10(outcome.error) - Math.log10(tolerance)) / 9)) : 0;
-    const bar = element("span", { class: "bar", style: `width:${(100 * reach).toFixed(1)}%` });
+    const bar = element("span", { class: "bar", style: `width:${(100 * reach / span).toFixed(1)}%` });
     return element("td", { class: outcome.agrees ? "good" : "bad", colspan: span, title: `${outcome.quantity}, ${outcome.method}: sample ${outcome.state}` }, bar, element("span", {}, `${outcome.agrees ? "" : "✗ "}${sized(outcome.error)}`));
   }
 

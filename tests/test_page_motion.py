@@ -1,0 +1,228 @@
+"""The page of a motion in a real browser: scrubbed, played, with impulses, trails, walls and energies where they belong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from conftest import Opened
+from test_page_view import STAGE, changed, on_screen
+
+import urdf_gibbs as ug
+from urdf_gibbs.simulation.scenario import read_scenario
+
+OpenPage = Callable[[Path], Opened]
+ORANGE = np.array([2, -1, -1])
+
+
+@pytest.fixture(scope="module")
+def fall() -> ug.Trajectory:
+    return ug.simulate(**read_scenario("branched12").arguments())
+
+
+@pytest.fixture
+def fall_page(fall: ug.Trajectory, open_page: OpenPage, tmp_path: Path) -> Opened:
+    return open_page(fall.animate(theme="light").save(tmp_path / "fall.html"))
+
+
+def scrub(tab: Opened, time: float) -> None:
+    """As a person does: the range's value and its input event."""
+    tab.run("(t) => { const s = document.getElementById('time'); s.value = t; s.dispatchEvent(new Event('input')); }", time)
+
+
+def test_scrubbing_to_an_impact_shows_its_configuration_and_its_impulses(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    assert tab.complaints == [] and tab.outside == []
+    model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
+    data = model.createData()
+    largest = max(float(impact.impulses.max()) for impact in fall.impacts)
+    for number, impact in enumerate(fall.impacts):
+        scrub(tab, impact.time)
+        pin.framesForwardKinematics(model, data, fall.robot.q_to_pinocchio(impact.q))
+        for link in fall.robot.link_names:
+            found = np.reshape(tab.run("(name) => urdfGibbs.stage.linkMatrix(name)", link), (4, 4))
+            np.testing.assert_allclose(found, data.oMf[model.getFrameId(link, pin.FrameType.BODY)].homogeneous, atol=1e-9, err_msg=link)
+        assert tab.run("document.body.dataset.impact") == str(number)
+        arrows = tab.run(
+            "() => urdfGibbs.motion.holder.children.map((a) => ({at: a.position.toArray(), impulse: a.userData.impulse,"
+            " way: new MeshCat.THREE.Vector3(0, 1, 0).applyQuaternion(a.quaternion).toArray(),"
+            " length: a.children[1].position.y + a.children[1].scale.y / 2}))"
+        )
+        assert len(arrows) == impact.k
+        with_arrows = tab.picture()
+        tab.page.locator("#show-impulses").uncheck()
+        without = tab.picture()
+        tab.page.locator("#show-impulses").check()
+        ink = changed(with_arrows, without)
+        for arrow, position, normal, impulse in zip(arrows, impact.positions, impact.normals, impact.impulses, strict=True):
+            np.testing.assert_allclose(arrow["at"], position, atol=1e-9)
+            np.testing.assert_allclose(arrow["way"], normal, atol=1e-9)
+            shortest, longest = tab.run("[urdfGibbs.motion.shortest, urdfGibbs.motion.longest]")
+            assert arrow["length"] == pytest.approx(max(shortest, longest * impulse / largest), rel=1e-6)
+            x, y = on_screen(tab, position + 0.8 * arrow["length"] * normal)
+            assert ink[y, x], "the arrow is drawn where the impulse acts"
+            assert with_arrows[y, x] @ ORANGE > 60
+            x, y = on_screen(tab, position - 0.3 * normal)
+            assert not ink[y, x], "and not on the other side of the wall"
+        text = tab.page.locator("#note").inner_text()
+        assert f"impact {number + 1} of 5" in text and all(point in text for point in impact.points)
+        assert tab.page.locator("#clock").inner_text() == f"t = {impact.time:.4f} s"
+
+
+def test_between_impacts_there_is_no_arrow_and_the_state_is_the_trajectorys(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    for time in (0.0, 0.2, 0.9, 1.23456, 1.5):
+        scrub(tab, time)
+        q = fall.at(time)[0]
+        np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), q, atol=1e-3)  # linear between frames 2.5 ms apart: h²/8 of some hundred rad/s²
+        assert tab.run("urdfGibbs.motion.holder.children.length") == 0
+        assert tab.page.locator("#note").inner_text() == ""
+
+
+def test_the_robot_is_inside_the_wall_on_the_screen(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    scrub(tab, 0.0)
+    with_wall = tab.picture()
+    tab.page.locator("#show-walls").uncheck()
+    ring = changed(with_wall, tab.picture())[:, :STAGE]
+    for angle in np.linspace(0.0, 2.0 * math.pi, 16, endpoint=False):
+        x, y = on_screen(tab, (2.5 * math.cos(angle), 2.5 * math.sin(angle), 0.0))
+        assert ring[y - 3 : y + 4, x - 3 : x + 4].any()
+    x, y = on_screen(tab, (0.0, 0.0, 0.0))
+    assert not ring[y - 20 : y + 20, x - 20 : x + 20].any()
+    up = on_screen(tab, (0.0, 1.0, 0.0))
+    assert up[1] < y - 40 and abs(up[0] - x) <= 1, "gravity points down"
+
+
+def test_play_pause_speed_and_the_end(fall_page: Opened) -> None:
+    tab = fall_page
+    tab.page.locator("#speed").select_option("0.1")
+    tab.page.locator("#play").click()
+    tab.page.wait_for_function("urdfGibbs.motion.time > 0.02")
+    tab.page.locator("#play").click()
+    stopped = tab.run("urdfGibbs.motion.time")
+    assert 0.02 < stopped < 1.5
+    tab.settled()
+    assert tab.run("urdfGibbs.motion.time") == stopped
+    tab.page.locator("#speed").select_option("5")
+    tab.page.keyboard.press("Escape")
+    tab.run("() => document.activeElement.blur()")
+    tab.page.keyboard.press(" ")
+    tab.page.wait_for_function("!urdfGibbs.motion.playing && urdfGibbs.motion.time === 1.5")
+    tab.page.locator("#play").click()  # from the end it starts again
+    tab.page.wait_for_function("!urdfGibbs.motion.playing && urdfGibbs.motion.time === 1.5")
+    assert tab.complaints == []
+
+
+def test_keys_and_the_list_jump_to_impacts(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    times = [impact.time for impact in fall.impacts]
+    for expected in times:
+        tab.page.keyboard.press("ArrowDown")
+        assert tab.run("urdfGibbs.motion.time") == expected
+    tab.page.keyboard.press("ArrowUp")
+    assert tab.run("urdfGibbs.motion.time") == times[-2]
+    tab.page.locator("#impacts li").nth(0).click()
+    assert tab.run("urdfGibbs.motion.time") == times[0]
+    assert "chosen" in (tab.page.locator("#impacts li").nth(0).get_attribute("class") or "")
+
+
+def test_the_strip_shows_the_energies_in_step(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    scrub(tab, 0.0)
+    box = tab.page.locator("#strip").bounding_box()
+    assert box is not None
+    picture = tab.picture()
+    kinetic, potential, total = fall.energies
+    low = min(x.min() for x in (kinetic, potential, total))
+    high = max(x.max() for x in (kinetic, potential, total))
+
+    def pixel(time: float, value: float) -> Any:
+        x = box["x"] + time / 1.5 * box["width"]
+        y = box["y"] + box["height"] - 6 - (value - low) / (high - low) * (box["height"] - 12)
+        window = picture[round(y) - 1 : round(y) + 2, round(x) - 1 : round(x) + 2].reshape(-1, 3)
+        return window[np.argmax(np.ptp(window, axis=1))]  # the most colourful one
+
+    for time in (0.45, 0.75, 1.25):
+        row = int(np.argmin(np.abs(fall.t - time)))
+        assert pixel(fall.t[row], kinetic[row]) @ [2, -1, -1] > 100  # orange
+        assert pixel(fall.t[row], potential[row]) @ [-2, 1, 1] > 60  # green
+        assert pixel(fall.t[row], total[row]) @ [-2, 1, 1] > 60  # blue
+    before = tab.picture()
+    scrub(tab, 0.75)
+    moved = changed(before, tab.picture())
+    x = round(box["x"] + 0.5 * box["width"])
+    assert moved[round(box["y"]) + 10 : round(box["y"]) + 70, x - 2 : x + 3].any(axis=1).mean() > 0.9  # the cursor
+
+
+def test_a_trail_grows_with_time(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    frames = tab.run("urdfGibbs.motion.t.length")
+    for time, expected in ((0.0, 1), (1.5, frames)):
+        scrub(tab, time)
+        assert tab.run("urdfGibbs.motion.lines[0].geometry.drawRange.count") == expected
+    with_trails = tab.picture()
+    tab.page.locator("#show-trails").uncheck()
+    ink = changed(with_trails, tab.picture())[:, :STAGE]
+    q = fall.at(0.3)[0]
+    model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, fall.robot.q_to_pinocchio(q))
+    x, y = on_screen(tab, data.oMf[model.getFrameId("O5", pin.FrameType.BODY)].translation)
+    assert ink[y - 2 : y + 3, x - 2 : x + 3].any()
+
+
+def test_a_moving_wall_moves_in_the_page(open_page: OpenPage, tmp_path: Path) -> None:
+    run = ug.simulate(**(read_scenario("vibrating_table").arguments() | {"duration": 0.5}))
+    tab = open_page(run.animate(frames=2000).save(tmp_path / "table.html"))
+    for time in (0.1, 0.237, 0.4):
+        scrub(tab, time)
+        height = 1.2 * 9.81 / (20 * math.pi) ** 2 * math.sin(20 * math.pi * time + math.acos(math.pi / 3.6) - math.pi)
+        assert tab.run("urdfGibbs.data.walls[0].group.position.z") == pytest.approx(height, abs=1e-6)  # linear between frames
+
+
+def test_a_limit_that_is_struck_is_told_though_it_has_no_place(open_page: OpenPage, tmp_path: Path) -> None:
+    run = ug.simulate(**read_scenario("pendulum_stop").arguments())
+    tab = open_page(run.animate().save(tmp_path / "stop.html"))
+    scrub(tab, run.impacts[0].time)
+    assert "N m s" in tab.page.locator("#note").inner_text()
+    assert tab.complaints == []
+
+
+def test_two_thousand_frames_of_thirty_links_open(open_page: OpenPage, tmp_path: Path) -> None:
+    from test_recording import _chain
+
+    robot = ug.load(_chain(30), "fixed")
+    t = np.linspace(0.0, 10.0, 2000)
+    run = ug.Trajectory(robot, (0.0, 0.0, -9.81), t, np.sin(t[:, None] + np.arange(30)), np.cos(t[:, None] + np.arange(30)))
+    tab = open_page(run.animate(frames=2000).save(tmp_path / "long.html"))
+    assert tab.complaints == []
+    scrub(tab, 10.0)
+    np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), run.q[-1], atol=1e-12)
+
+
+def test_a_tab_follows_python(fall: ug.Trajectory, browser: Any) -> None:
+    """The same page served: no complaint, and what Python shows is what it shows."""
+    robot = ug.load(ug.model_path("planar3r"), "fixed")
+    with robot.view().open(browser=False) as live:
+        context = browser.new_context()
+        try:
+            page = context.new_page()
+            complaints: list[str] = []
+            page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+            page.goto(live.url)
+            page.wait_for_function("document.body.dataset.state === 'ready'")
+            page.wait_for_function("urdfGibbs.socket && urdfGibbs.socket.readyState === 1")
+            live.show([0.1, -0.2, 0.3])
+            page.wait_for_function("urdfGibbs.stage.q[2] === 0.3")
+            assert page.evaluate("urdfGibbs.stage.q") == [0.1, -0.2, 0.3]
+            assert live.tabs == 1 and complaints == []
+            with pytest.raises(ug.ArgumentError, match=r"expected \(3,\)"):
+                live.show([1.0])
+        finally:
+            context.close()
