@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test lint bench pictures wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
@@ -19,6 +19,10 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_load.py
 	$(BIN)/python validation/bench_simulation.py
+	$(BIN)/python validation/bench_view.py
+
+pictures: $(VENV)/.dev
+	$(BIN)/python validation/pictures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('urdf-gibbs needs Python 3.11 or newer, this is ' + sys.version.split()[0]) if sys.version_info < (3, 11) else None"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -13,40 +13,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-ARGUMENTS = (
-    "--use-angle=swiftshader",  # other ways of drawing in software leave the page white
-    "--enable-unsafe-swiftshader",
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
+sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
+from chromium import MISSING, READY, chromium, launched
+
 WIDTH, HEIGHT = 1280, 800
 PATIENCE = 120_000  # ms: two slow cores that also run other tests
-
-
-def chromium() -> str | None:
-    """The browser: $CHROMIUM, or the first one on the path."""
-    named = os.environ.get("CHROMIUM")
-    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     path = chromium()
     if path is None:
-        reason = "no Chromium found: install it (apt-get install chromium) or name it in $CHROMIUM"
         if os.environ.get("CI"):
-            pytest.fail(f"{reason}; in CI the pages are never left untested")
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+            pytest.fail(f"{MISSING}; in CI the pages are never left untested")
+        pytest.skip(MISSING)
+    with launched(path) as started:
         yield started
-        started.close()
 
 
 @dataclass
@@ -89,7 +71,7 @@ def open_page(browser: Any) -> Iterator[Callable[[Path], Opened]]:
         tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
         tab.page.on("request", lambda request: tab.requests.append(request.url))
         tab.page.goto(path.absolute().as_uri())
-        tab.page.wait_for_function("document.body.dataset.state === 'ready' || document.body.dataset.state === 'failed'")
+        tab.page.wait_for_function(READY)
         assert tab.run("document.body.dataset.state") == "ready", tab.complaints
         tab.settled()
         return tab

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from bench_view import chain, waves
 from conftest import Opened
 from test_page_view import STAGE, changed, on_screen
 
@@ -79,7 +80,9 @@ def test_between_impacts_there_is_no_arrow_and_the_state_is_the_trajectorys(fall
     for time in (0.0, 0.2, 0.9, 1.23456, 1.5):
         scrub(tab, time)
         q = fall.at(time)[0]
-        np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), q, atol=1e-3)  # linear between frames 2.5 ms apart: h²/8 of some hundred rad/s²
+        np.testing.assert_allclose(
+            tab.run("urdfGibbs.stage.q"), q, atol=1e-3
+        )  # linear between frames 2.5 ms apart: h²/8 of some hundred rad/s²
         assert tab.run("urdfGibbs.motion.holder.children.length") == 0
         assert tab.page.locator("#note").inner_text() == ""
 
@@ -195,11 +198,7 @@ def test_a_limit_that_is_struck_is_told_though_it_has_no_place(open_page: OpenPa
 
 
 def test_two_thousand_frames_of_thirty_links_open(open_page: OpenPage, tmp_path: Path) -> None:
-    from test_recording import _chain
-
-    robot = ug.load(_chain(30), "fixed")
-    t = np.linspace(0.0, 10.0, 2000)
-    run = ug.Trajectory(robot, (0.0, 0.0, -9.81), t, np.sin(t[:, None] + np.arange(30)), np.cos(t[:, None] + np.arange(30)))
+    run = waves(chain(30), 2000)
     tab = open_page(run.animate(frames=2000).save(tmp_path / "long.html"))
     assert tab.complaints == []
     scrub(tab, 10.0)

@@ -129,10 +129,13 @@ def test_values_are_degrees_and_metres_with_their_limits(open_page: OpenPage, tm
     np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), robot.neutral())
 
 
-@pytest.mark.parametrize("layer", ["frames", "axes", "com", "ellipsoids", "boxes", "branches", "points", "names", "grid"])
+@pytest.mark.parametrize(
+    "layer", ["visuals", "glass", "frames", "axes", "com", "ellipsoids", "boxes", "branches", "points", "names", "grid"]
+)
 def test_every_box_shows_and_hides(panda_page: Opened, layer: str) -> None:
     tab = panda_page
-    tab.page.locator("#show-visuals").uncheck()  # what is inside the links would be hidden by them
+    if layer not in ("visuals", "glass"):
+        tab.page.locator("#show-visuals").uncheck()  # what is inside the links would be hidden by them
     was = tab.page.locator(f"#show-{layer}").is_checked()
     first = tab.picture()
     tab.page.locator(f"#show-{layer}").set_checked(not was)

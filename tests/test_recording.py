@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from bench_view import chain, keyframes, waves
 
 import urdf_gibbs as ug
 from urdf_gibbs.simulation.scenario import read_scenario
@@ -121,29 +122,10 @@ def test_the_page_of_the_12_dof_run_is_below_3_megabytes(fall: ug.Trajectory, tm
 
 def test_recording_is_faster_than_meshcats_own_keyframes() -> None:
     """2,000 frames of 30 links: ours sends q, meshcat's animation a place and a quaternion for each link and frame."""
-    from meshcat.animation import Animation
-    from meshcat.path import Path as ScenePath
-    from meshcat.visualizer import Visualizer
-
-    from urdf_gibbs.view.scene import body_placements
-
-    robot = ug.load(_chain(30), "fixed")
-    t = np.linspace(0.0, 10.0, 2000)
-    q = np.sin(t[:, None] + np.arange(30))
-    run = ug.Trajectory(robot, (0.0, 0.0, -9.81), t, q, np.cos(t[:, None] + np.arange(30)))
+    run, few = waves(chain(30), 2000), waves(chain(30), 100)
     recording(run, frame_times(run, 20))  # compiles the energies
     ours = _least(lambda: recording(run, frame_times(run, 2000)))
-
-    def keyframes() -> None:
-        animation, window = Animation(), Visualizer.view_into(None, ScenePath(("meshcat",)))
-        frames = body_placements(robot, q)
-        for k in range(0, 2000, 20):  # a twentieth of the work
-            with animation.at_frame(window, k) as frame:
-                for i in range(30):
-                    frame[f"link {i}"].set_transform(frames[k, i])
-        animation.lower()
-
-    assert ours < 20.0 * _least(keyframes)
+    assert ours < 20.0 * _least(lambda: keyframes(few))
 
 
 def _least(action: Any) -> float:
@@ -153,10 +135,3 @@ def _least(action: Any) -> float:
         action()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def _chain(n: int) -> str:
-    inertial = '<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
-    links = "".join(f'<link name="l{i}">{inertial}<visual><geometry><box size="0.1 0.05 0.05"/></geometry></visual></link>' for i in range(n + 1))
-    joint = '<joint name="j{0}" type="continuous"><parent link="l{0}"/><child link="l{1}"/><origin xyz="0.1 0 0"/><axis xyz="0 1 0"/></joint>'
-    return f'<robot name="chain">{links}{"".join(joint.format(i, i + 1) for i in range(n))}</robot>'

@@ -411,7 +411,7 @@ def draw(results: list[dict[str, Any]], path: str) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from urdf_gibbs.view.branches import PALETTE
+    from urdf_gibbs.view.palette import PALETTE
 
     figure, panels = plt.subplots(len(results), 1, figsize=(9, 1.2 + 2.6 * len(results)), squeeze=False, sharey=True, layout="constrained")
     width = 0.8 / len(RATIOS)

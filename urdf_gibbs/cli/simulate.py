@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
 import signal
 import threading
 import time
@@ -23,7 +22,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.status import Status
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Json, err, out, write_json
+from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
+from urdf_gibbs.cli.view import show
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import SimulationError, UrdfGibbsError
 from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario, read_scenario
@@ -39,6 +39,7 @@ UNCERTAIN = 1e-8  # a certificate above this is flagged
 WIDE = 160  # columns where there is no terminal to ask
 LONGEST_LIST = 40  # characters of the points of an impact
 COMPILING = "compiling the simulator, once for this machine: about a minute"
+PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 REFERENCE = {"time": "time [s]", "angle": "angle [deg]", "velocity": "velocity change [m/s]", "impulse": "impulse [N s]"}
 
 
@@ -46,6 +47,16 @@ def simulate(
     file: Annotated[str, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")],
     output: Annotated[str | None, typer.Option("--out", metavar="PATH", help="Write the trajectory to PATH (.npz).")] = None,
     csv: Annotated[str | None, typer.Option(metavar="PATH", help="Write the rows as CSV to PATH (needs pandas).")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Plot the motion, its impacts and energies to PATH (png, svg, pdf).")
+    ] = None,
+    html: Annotated[str | None, typer.Option(metavar="PATH", help="Write a page that plays the motion in 3-D to PATH.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Play the motion in 3-D in a browser tab, until Ctrl-C.")] = False,
+    trail: Annotated[list[str] | None, typer.Option(help="Contact point or link whose way is drawn in 3-D; may be repeated.")] = None,
+    package_dir: PackageDirs = None,
+    theme: Theme = None,
+    port: Port = 0,
+    browser: Browser = True,
     duration: Annotated[float | None, typer.Option(metavar="S", help="Seconds to simulate, instead of the file's.")] = None,
     law: Annotated[str | None, typer.Option(help=f"Impact law, instead of the file's: {', '.join(LAWS)}.")] = None,
     restitution: Annotated[
@@ -61,7 +72,8 @@ def simulate(
     Exit code 0; 1: the motion could not go on, or a result could not be written; 2: the scenario, its robot or an option cannot
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
-    _check_options(duration, law, restitution, rtol, (output, csv, json), csv)
+    _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
+    checked_theme(theme)
     changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
     try:
         with _Phases(quiet) as phases, warnings.catch_warnings():
@@ -73,6 +85,15 @@ def simulate(
             trajectory, seconds, problem = _run(scenario, phases)
             phases("saving")
             written, failures = _write(trajectory, output, csv)
+            if plot is not None:
+                phases("plotting")
+                failures += _plot(trajectory, plot, theme or "light", written)
+            page = None
+            if html is not None or view:
+                phases("making the page")
+                page = trajectory.animate(
+                    trails=trail, walls=scenario.walls, package_dirs=package_dir or (), theme=theme, title=scenario.title
+                )
             phases("looking at the impacts")
             report = _report(scenario, trajectory, seconds)
         if json:
@@ -81,6 +102,8 @@ def simulate(
             _print(scenario, trajectory, report, everything, changed=bool(changes.keys() & {"law", "restitution"}))
             for path in written:
                 out.print(f"written: {path}", markup=False)
+        if page is not None:
+            failures += show(page, html, view, port, browser)
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -99,7 +122,7 @@ def simulate(
 
 
 def _check_options(
-    duration: float | None, law: str | None, restitution: float | None, rtol: float | None, paths: Sequence[str | None], csv: str | None
+    duration: float | None, law: str | None, restitution: float | None, rtol: float | None, paths: dict[str, str | None]
 ) -> None:
     """Refuse what cannot work before anything is computed."""
     for hint, value in (("--duration", duration), ("--rtol", rtol)):
@@ -109,12 +132,12 @@ def _check_options(
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
     if law is not None and law not in LAWS:
         raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
-    for hint, path in zip(("--out", "--csv", "--json"), paths, strict=True):
-        if path is not None and not (path == "-" and hint == "--json"):
-            folder = Path(path).parent
-            if not path or Path(path).is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-                raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint=hint)
-    if csv is not None and importlib.util.find_spec("pandas") is None:
+    for hint, path in paths.items():
+        if not (path == "-" and hint == "--json"):
+            checked_output(path, hint)
+        if hint == "--plot" and path is not None and Path(path).suffix.lower() not in PICTURES:
+            raise typer.BadParameter(f"{path!r} is no picture: expected a suffix {', '.join(PICTURES)}", param_hint=hint)
+    if paths["--csv"] is not None and importlib.util.find_spec("pandas") is None:
         raise typer.BadParameter("CSV needs pandas: pip install pandas; --out and --json work without it", param_hint="--csv")
 
 
@@ -245,6 +268,15 @@ def _write(trajectory: Trajectory, output: str | None, csv: str | None) -> tuple
         except OSError as failure:
             failures.append(_unwritten(csv, failure))
     return written, failures
+
+
+def _plot(trajectory: Trajectory, path: str, theme: str, written: list[str]) -> list[str]:
+    try:
+        trajectory.plot(path, theme=theme)
+    except OSError as failure:
+        return [_unwritten(path, failure)]
+    written.append(path)
+    return []
 
 
 def _write_report(report: dict[str, Any], path: str) -> list[str]:

@@ -9,11 +9,11 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,12 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.write import pack, unpack
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from urdf_gibbs.view.show import View
+    from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
 
@@ -294,6 +300,48 @@ class Trajectory:
         columns |= {f"energy.{kind}": values for kind, values in self.energies._asdict().items()}
         columns |= {f"force.{name}": self.contact_forces[:, i] for i, name in enumerate(self.contact_names)}
         return pandas.DataFrame(columns)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        kinds: str | Iterable[str] | None = None,
+        points: Iterable[str] | None = None,
+        theme: str = "light",
+        walls: Wall | Iterable[Wall] | None = None,
+    ) -> Figure:
+        """A Matplotlib figure, also written to ``path`` (.png, .svg, .pdf) where one is given.
+
+        kinds: some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
+        joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s] and "forces" [N] of lasting contacts;
+        None: those that tell something here. points: names of contact points or links; None: the contact points of the run, the first
+        12 that struck something where there are more. theme: "light" or "dark". walls: those to draw in snapshots, instead of those
+        of the run; needed for walls that are Python functions only.
+        """
+        from urdf_gibbs.view.plots import plot
+
+        return plot(self, kinds, points=points, theme=theme, path=path, walls=walls)
+
+    def animate(
+        self,
+        *,
+        frames: int | None = None,
+        trails: Sequence[str] | None = None,
+        walls: Wall | Iterable[Wall] | None = None,
+        package_dirs: Iterable[str | os.PathLike[str]] = (),
+        theme: str | None = None,
+        title: str = "",
+    ) -> View:
+        """A page that plays the motion in 3-D: ``.save("run.html")``, ``.open()`` in a browser; shown by notebooks.
+
+        frames: about how many states are kept (every impact is one, exactly); trails: contact points or links whose ways are drawn,
+        None: the points that struck something; walls: as for ``plot``; package_dirs: of package:// names in the URDF.
+        """
+        from urdf_gibbs.view.show import animation
+
+        return animation(self, frames=frames, trails=trails, walls=walls, package_dirs=package_dirs, theme=theme, title=title)
+
+    def _repr_html_(self) -> str:
+        return self.animate()._repr_html_()
 
     # files ------------------------------------------------------------------------------------------
 

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.view.motion import Place, positions
+from urdf_gibbs.view.palette import PALETTE
 
 Array = NDArray[np.float64]
-
-# Okabe and Ito's palette: told apart by colour-blind readers, on white and on black.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
 
 
 class Edge(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.robot.model import Joint, Robot
 from urdf_gibbs.robot.spatial import plane_rotation
 from urdf_gibbs.view.branches import skeleton
+from urdf_gibbs.view.contacts import Contact
 from urdf_gibbs.view.inertia import equivalent
 from urdf_gibbs.view.palette import BRANCHES
 from urdf_gibbs.view.scene import Scene, node
@@ -44,14 +45,9 @@ def robot_data(robot: Robot, scene: Scene, q: Array) -> dict[str, Any]:
     }
 
 
-def contact_points(robot: Robot, points: Iterable[Mapping[str, Any]] | None = None) -> list[dict[str, Any]]:
-    """Points that can touch: those of a run's settings, or the default ones of the robot."""
-    if points is None:
-        from urdf_gibbs.contact.points import default_points
-
-        points = [{"name": p.name, "body": p.body, "position": p.position, "radius": p.radius} for p in default_points(robot)]
-    keys = ("name", "body", "position", "radius")
-    return [{key: point[key] for key in keys} for point in points]
+def contact_points(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
+    """Points that can touch, in the frames of their bodies."""
+    return [{"name": name, "body": place[0], "position": list(place[1]), "radius": radius} for name, place, radius in contacts]
 
 
 def _skeleton(robot: Robot) -> dict[str, Any]:

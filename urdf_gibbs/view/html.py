@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-SCRIPTS = ("kinematics.js", "stage.js", "overlays.js", "panel.js", "motion.js", "heatmap.js", "errors.js", "report.js", "main.js")
+SCRIPTS = (
+    "kinematics.js",
+    "stage.js",
+    "overlays.js",
+    "panel.js",
+    "motion.js",
+    "heatmap.js",
+    "errors.js",
+    "beacons.js",
+    "report.js",
+    "main.js",
+)
 
 
 def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[Mapping[str, Any]]) -> str:

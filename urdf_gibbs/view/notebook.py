@@ -27,8 +27,8 @@ def summary(robot: Robot) -> str:
     facts += f"{robot.mass.sum():.6g} kg moving, {len(robot.branches)} branches"
     facts += f", {warnings} warning{'s' if warnings > 1 else ''}: urdf_gibbs.check(robot.file)" if warnings else ""
     return (
-        f'<div style="display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start"><div><b>{escape(robot.name)}</b><br>{escape(facts)}'
-        f"<table><tr><th>joint</th><th>type</th><th>limits</th></tr>{rows}{more}</table></div>{_picture(robot)}</div>"
+        f'<div style="display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start">'
+        f"<div><b>{escape(robot.name)}</b><br>{escape(facts)}<table><tr><th>joint</th><th>type</th><th>limits</th></tr>{rows}{more}</table></div>{_picture(robot)}</div>"
     )
 
 

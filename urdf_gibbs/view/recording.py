@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
+from urdf_gibbs.view.contacts import chosen_points, contacts_of, struck_points
 from urdf_gibbs.view.html import packed
-from urdf_gibbs.view.motion import Place, positions
+from urdf_gibbs.view.motion import positions
 
 Array = NDArray[np.float64]
 
 RATE = 120.0  # frames for a second of motion,
 FEWEST, MOST = 600, 4000  # within these
-MOST_TRAILS = 12
+LOOKED_AT = 1000  # impacts, for points that have trails
 
 
 def frame_times(trajectory: Trajectory, frames: int | None = None) -> Array:
@@ -37,14 +37,16 @@ def recording(trajectory: Trajectory, times: Array, trails: Sequence[str] | None
     """The motion at these times, for the page. ``trails`` names contact points or links; None: the points that struck something."""
     robot = trajectory.robot
     q, v = trajectory.at(times)
-    places = _places(trajectory, trails)
-    ways = positions(robot, list(places.values()), q) if places else np.zeros((len(times), 0, 3))
+    contacts = contacts_of(robot, trajectory.settings)
+    struck = trajectory.impacts[:LOOKED_AT]
+    points = struck_points(contacts, struck) if trails is None else chosen_points(robot, contacts, trails, ())[0]
+    ways = positions(robot, [point.place for point in points], q)
     return {
         "t": packed(times),
         "q": packed(q),
         "impacts": [_impact(robot, impact) for impact in trajectory.impacts],
         "energies": _energies(trajectory, times, q, v),
-        "trails": [{"name": name, "positions": packed(ways[:, i])} for i, name in enumerate(places)],
+        "trails": [{"name": point.name, "positions": packed(ways[:, i])} for i, point in enumerate(points)],
         "status": trajectory.status,
     }
 
@@ -63,7 +65,7 @@ def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array) -> dict[
 
 def _impact(robot: Robot, impact: Impact) -> dict[str, Any]:
     """An impact; a limit has no position."""
-    known = np.isfinite(impact.positions).all(axis=1)
+    known = [bool(np.isfinite(x).all()) for x in impact.positions]
     return {
         "t": impact.time,
         "points": list(impact.points),
@@ -79,20 +81,3 @@ def _unit(robot: Robot, point: str, placed: bool) -> str:
     """Of an impulse: a contact's, or that of the limit of a joint."""
     turns = not placed and any(joint.name == point and joint.type != "prismatic" for joint in robot.joints)
     return "N m s" if turns else "N s"
-
-
-def _places(trajectory: Trajectory, trails: Sequence[str] | None) -> dict[str, Place]:
-    """Points by their names: contact points of the run, or origins of links."""
-    robot = trajectory.robot
-    known: dict[str, Place] = {p["name"]: (p["body"], p["position"]) for p in trajectory.settings.get("points", [])}
-    if trails is None:
-        struck = dict.fromkeys(point for impact in trajectory.impacts[:1000] for point in impact.points if point in known)
-        return {name: known[name] for name in list(struck)[:MOST_TRAILS]}
-    return {name: known[name] if name in known else _origin(robot, name, known) for name in dict.fromkeys(trails)}
-
-
-def _origin(robot: Robot, link: str, known: dict[str, Place]) -> Place:
-    if link not in robot.link_names:
-        raise UnknownNameError("contact point or link", link, [*known, *robot.link_names])
-    frame = robot.frame(link)
-    return frame.body, frame.placement[:3, 3].tolist()

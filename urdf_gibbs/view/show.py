@@ -17,6 +17,7 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.camera import camera
+from urdf_gibbs.view.contacts import contacts_of
 from urdf_gibbs.view.describe import contact_points, robot_data
 from urdf_gibbs.view.html import packed, page
 from urdf_gibbs.view.motion import positions
@@ -97,7 +98,7 @@ def view(
     drawn = [drawing(wall, box, None, name) for wall, name in _named(walls)]
     data = {
         "robot": robot_data(robot, scene, q),
-        "points": contact_points(robot),
+        "points": contact_points(contacts_of(robot)),
         "walls": [_wall(one) for one in drawn],
         "camera": camera(_with_walls(box, drawn), box, flat=None if scene.visible else _box(_joints(robot, q[None]))),
         "theme": _theme(theme),
@@ -137,7 +138,7 @@ def animation(
     drawn = [drawing(wall, box, times, name) for wall, name in named]
     data = {
         "robot": robot_data(robot, scene, start),
-        "points": contact_points(robot, trajectory.settings.get("points")),
+        "points": contact_points(contacts_of(robot, trajectory.settings)),
         "walls": [_wall(one, times) for one in drawn],
         "motion": recording(trajectory, times, trails),
         "notes": notes,
@@ -183,9 +184,9 @@ def _joints(robot: Robot, q: Array) -> Array:
     return positions(robot, places, q).reshape(-1, 3) if places else np.zeros((0, 3))
 
 
-def _box(*points: Array) -> Array:
+def _box(*points: NDArray[Any]) -> Array:
     """The least and greatest coordinates (2, 3)."""
-    together = np.concatenate(points)
+    together = np.concatenate(points).astype(np.float64)
     return np.stack([together.min(axis=0), together.max(axis=0)]) if len(together) else np.zeros((2, 3))
 
 
@@ -194,7 +195,7 @@ def _with_walls(box: Array, drawn: list[WallDrawing]) -> Array:
     reach = float(np.linalg.norm(box[1] - box[0]))
     for wall in drawn:
         corners = [wall.lines.reshape(-1, 3), wall.points]
-        outer = _box(*corners, *([] if wall.surface is None else [wall.surface.vertices])).astype(float)
+        outer = _box(*corners, *([] if wall.surface is None else [wall.surface.vertices]))
         if np.linalg.norm(outer[1] - outer[0]) < 6.0 * max(reach, 1e-3):
             box = _box(box, outer)
     return box

@@ -46,7 +46,7 @@ class WallDrawing:
 
     def displacement(self, times: ArrayLike) -> Array:
         """d (n, 3) [m] at times (n,) [s], to be added to everything drawn."""
-        return _displacement(self.motion, np.atleast_1d(np.asarray(times, dtype=float)))
+        return displacement(self.motion, np.atleast_1d(np.asarray(times, dtype=float)))
 
 
 # out of a trajectory ------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def _is_function(motion: Any) -> bool:
     return isinstance(motion, str) and motion.startswith("<") and motion.endswith(">")
 
 
-def _displacement(motion: Motion | Callable[[float], ArrayLike] | None, times: Array) -> Array:
+def displacement(motion: Motion | Callable[[float], ArrayLike] | None, times: Array) -> Array:
     if motion is None:
         return np.zeros((len(times), 3))
     if isinstance(motion, Vibration):
@@ -187,7 +187,7 @@ def drawing(wall: Wall, bounds: ArrayLike, times: ArrayLike | None = None, name:
     if box.shape != (2, 3) or not np.isfinite(box).all() or not (box[0] <= box[1]).all():
         raise ArgumentError(f"bounds={bounds!r}, expected (2, 3): the least and the greatest coordinates")
     if times is not None and np.size(times):
-        d = _displacement(wall.motion, np.ravel(np.asarray(times, dtype=float)))
+        d = displacement(wall.motion, np.ravel(np.asarray(times, dtype=float)))
         box = np.stack([box[0] - d.max(axis=0), box[1] - d.min(axis=0)])
     pieces = _Pieces()
     if isinstance(wall, Box):

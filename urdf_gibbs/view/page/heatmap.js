@@ -244,7 +244,7 @@ class HeatMap {
     const context = fitted(this.canvas, this.side, this.side);
     if (!context) return;
     context.drawImage(this.base, 0, 0, this.side, this.side);
-    context.strokeStyle = ends() === ENDS.dark ? "#56b4e9" : "#0072b2";
+    context.strokeStyle = `rgb(${ends().is.join()})`;
     context.lineWidth = 1.5;
     const wide = Math.max(this.cell, 1);
     for (const k of this.marked) {

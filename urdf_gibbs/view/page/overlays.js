@@ -60,6 +60,7 @@ class Overlays {
     for (const node of stage.links) {
       for (const [name, child] of Object.entries(node.children)) if (name.startsWith("visual")) this.layers.get("visuals").objects.push(child.object);
     }
+    this.seeThrough();
     this.perLink("frames", "Link frames", "f", false, () => this.frame(), "x red, y green, z blue");
     this.perLink("axes", "Joint axes", "a", false, (link) => this.axis(link), "moving joints: the arrow turns or slides");
     this.perLink("com", "Centres of mass", "c", false, (link) => this.com(link), "yellow: each link; blue: the whole");
@@ -73,7 +74,7 @@ class Overlays {
     this.layer("grid", "Grid, world frame", "g", true, "");
     this.layers.get("grid").objects.push(stage.viewer.scene_tree.find(["Grid"]).object, stage.viewer.scene_tree.find(["Axes"]).object);
     for (const [key, layer] of [...this.layers]) {
-      if (!layer.objects.length) this.layers.delete(key);
+      if (!layer.objects.length && !layer.apply) this.layers.delete(key);
       else this.show(key, layer.on);
     }
   }
@@ -99,9 +100,23 @@ class Overlays {
     if (!layer) return;
     layer.on = on;
     for (const object of layer.objects) object.visible = on;
+    if (layer.apply) layer.apply(on);
     if (layer.box) layer.box.checked = on;
     if (layer.refresh) layer.refresh();
     this.stage.viewer.set_dirty();
+  }
+
+  // Links as glass: what is inside them comes to light.
+  seeThrough() {
+    const materials = new Map();
+    for (const object of this.layers.get("visuals").objects) {
+      object.traverse((one) => { if (one.isMesh) materials.set(one.material, { transparent: one.material.transparent, opacity: one.material.opacity }); });
+    }
+    if (!materials.size) return;
+    const layer = this.layer("glass", "See-through links", "s", false, "");
+    layer.apply = (on) => {
+      for (const [material, own] of materials) Object.assign(material, on ? { transparent: true, opacity: 0.4 * own.opacity, depthWrite: false } : { ...own, depthWrite: true });
+    };
   }
 
   frame() {

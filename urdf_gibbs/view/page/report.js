@@ -214,9 +214,9 @@ class Report {
     }
     const [i, j] = at, { rows, matrices, reference } = this.report, k = i * rows.length + j;
     const theirs = matrices.reference.data[k], mine = this.chosen && this.chosen.M.data[k];
-    const values = this.chosen ? `${this.chosen.method} ${mine}, ${reference} ${theirs}, difference ${mine - theirs}` : `${reference} ${theirs}`;
-    const branch = matrices.predicted.data[k] ? "" : "; no branch holds both: zero";
-    this.readout.replaceChildren(element("b", {}, `${rows[i].name} × ${rows[j].name}`), element("br"), values + branch);
+    const branch = matrices.predicted.data[k] ? "" : " (no branch holds both: zero)";
+    const lines = this.chosen ? [`${this.chosen.method} ${mine}, ${reference} ${theirs}`, `difference ${mine - theirs}${branch}`] : [`${reference} ${theirs}${branch}`];
+    this.readout.replaceChildren(element("b", {}, `${rows[i].name} × ${rows[j].name}`), ...lines.map((line) => element("span", {}, line)));
   }
 
   // errors, table, notes -----------------------------------------------------------------------

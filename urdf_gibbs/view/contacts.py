@@ -1,0 +1,68 @@
+"""Which points of a run are plotted: its contact points, those that struck something before the others, or chosen ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from urdf_gibbs.contact.points import default_points
+from urdf_gibbs.errors import UnknownNameError
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.trajectory import Impact
+from urdf_gibbs.view.motion import Place
+
+MANY_POINTS = 12
+
+
+class Contact(NamedTuple):
+    """A contact point of the run, for drawing."""
+
+    name: str
+    place: Place
+    radius: float
+
+
+def contacts_of(robot: Robot, settings: Mapping[str, Any] | None = None) -> list[Contact]:
+    """The contact points of a run's settings; joint origins and tips where they do not tell."""
+    described = (settings or {}).get("points")
+    if described is None:
+        return [Contact(point.name, (point.body, point.position), point.radius) for point in default_points(robot)]
+    return [Contact(str(point["name"]), (int(point["body"]), tuple(point["position"])), float(point["radius"])) for point in described]
+
+
+def chosen_points(
+    robot: Robot, contacts: list[Contact], names: Iterable[str] | None, impacts: Sequence[Impact]
+) -> tuple[list[Contact], int]:
+    """The points to plot, and how many are left out."""
+    if names is not None:
+        known = {contact.name: contact for contact in contacts}
+        return [known.get(name) or _on_link(robot, name, known) for name in ([names] if isinstance(names, str) else names)], 0
+    found = contacts or [Contact(point.name, (point.body, point.position), 0.0) for point in default_points(robot)]
+    if len(found) <= MANY_POINTS:
+        return found, 0
+    struck = _struck(impacts)
+    order = sorted(range(len(found)), key=lambda i: found[i].name not in struck)[:MANY_POINTS]
+    return [found[i] for i in sorted(order)], len(found) - MANY_POINTS
+
+
+def struck_points(contacts: list[Contact], impacts: Sequence[Impact]) -> list[Contact]:
+    """Those that struck something, some of them where they are many."""
+    struck = _struck(impacts)
+    return [contact for contact in contacts if contact.name in struck][:MANY_POINTS]
+
+
+def _struck(impacts: Sequence[Impact]) -> set[str]:
+    return {part for impact in impacts for name in impact.points for part in (name, *_pair(name))}
+
+
+def _pair(name: str) -> list[str]:
+    """What the names of the two points of a pair "a-b" may be; they may hold hyphens of their own."""
+    cuts = [i for i, letter in enumerate(name) if letter == "-"]
+    return [part for i in cuts for part in (name[:i], name[i + 1 :])]
+
+
+def _on_link(robot: Robot, name: str, known: dict[str, Contact]) -> Contact:
+    if name not in robot.link_names:
+        raise UnknownNameError("point or link", str(name), tuple(dict.fromkeys([*known, *robot.link_names])))
+    frame = robot.frame(name)
+    return Contact(name, (frame.body, frame.placement[:3, 3].tolist()), 0.0)
