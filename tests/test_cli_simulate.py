@@ -18,7 +18,7 @@ import pytest
 from test_validate import runner
 
 import urdf_gibbs as ug
-from urdf_gibbs.cli import app
+from urdf_gibbs.cli import app, simulate_report
 from urdf_gibbs.cli import simulate as command
 from urdf_gibbs.simulation.scenario import read_scenario
 
@@ -219,12 +219,12 @@ def test_the_remainder_of_the_energy_is_named(tmp_path: Path) -> None:
 
 def test_flags_are_shown_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = ug.simulate(**read_scenario("cradle").arguments()).impacts[0]
-    assert command._flags(plain) == []
+    assert simulate_report.flags(plain) == []
     doubtful = replace(plain, rounds=3, certificate=1e-5, energy_gain=True)
-    assert command._flags(doubtful) == ["energy gain", "3 rounds", "certificate 1e-05"]
-    assert command._flags(replace(plain, certificate=np.nan)) == ["certificate nan"]
-    assert command._flagged([plain, doubtful, plain]) == 1
-    monkeypatch.setattr(command, "UNCERTAIN", -1.0)
+    assert simulate_report.flags(doubtful) == ["energy gain", "3 rounds", "certificate 1e-05"]
+    assert simulate_report.flags(replace(plain, certificate=np.nan)) == ["certificate nan"]
+    assert simulate_report.flagged([plain, doubtful, plain]) == 1
+    monkeypatch.setattr(simulate_report, "UNCERTAIN", -1.0)
     output = call("cradle").output
     assert "flags" in output and "6 of 6 impacts have a flag" in output
 

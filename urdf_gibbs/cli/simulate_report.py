@@ -1,0 +1,140 @@
+"""What a simulated scenario came to, as plain values: energy balance, flags, phases, and the published figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario
+from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
+
+MANY = 20_000  # impacts; of more only those shown are looked at
+UNCERTAIN = 1e-8  # a certificate above this is flagged
+REFERENCE = {"time": "time [s]", "angle": "angle [deg]", "velocity": "velocity change [m/s]", "impulse": "impulse [N s]"}
+
+
+def report_of(scenario: Scenario, trajectory: Trajectory, seconds: float) -> dict[str, Any]:
+    """Everything but the impacts and the states, as JSON has it."""
+    simulated = float(trajectory.t[-1])
+    return {
+        "scenario": scenario.file,
+        "title": scenario.title,
+        "robot": scenario.robot.name,
+        "status": trajectory.status,
+        "settings": _finite(trajectory.settings),
+        "simulated": simulated,
+        "rows": len(trajectory),
+        "phases": [_phase(phase) for phase in trajectory.phases],
+        "flagged": flagged(trajectory.impacts),
+        "energy": _balance(scenario, trajectory),
+        "statistics": {
+            **trajectory.statistics,
+            "cpu_seconds": seconds,
+            "times_real_time": simulated / seconds if seconds > 0.0 else None,
+        },
+        "reference": _compared(scenario, trajectory.impacts),
+    }
+
+
+def impact_of(impact: Impact) -> dict[str, Any]:
+    return {
+        "time": impact.time,
+        "points": list(impact.points),
+        "walls": list(impact.walls),
+        "angles": _finite(np.degrees(impact.angles_of_attack).tolist()),
+        "velocity_changes": changes(impact).tolist(),
+        "impulses": impact.impulses.tolist(),
+        "energy_before": impact.energy_before,
+        "energy_after": impact.energy_after,
+        "law": impact.law,
+        "rounds": impact.rounds,
+        "certificate": _finite(impact.certificate),
+        "flags": flags(impact),
+    }
+
+
+def _phase(phase: Phase) -> dict[str, Any]:
+    times = {"start": phase.start, "end": phase.end, "end_of_bouncing": phase.accumulation}
+    return {"point": phase.point, "wall": phase.wall, **_finite(times)}
+
+
+def changes(impact: Impact) -> Any:
+    return impact.normal_velocities_after - impact.normal_velocities_before
+
+
+def flags(impact: Impact) -> list[str]:
+    flags = ["energy gain"] if impact.energy_gain else []
+    if impact.rounds > 1:
+        flags.append(f"{impact.rounds} rounds")
+    if not impact.certificate <= UNCERTAIN:
+        flags.append(f"certificate {impact.certificate:.0e}")
+    return flags
+
+
+def flagged(impacts: Sequence[Impact]) -> int | None:
+    """How many impacts have a flag; None where there are too many to look at."""
+    return sum(bool(flags(impact)) for impact in impacts) if len(impacts) <= MANY else None
+
+
+def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
+    """Energies [J]: start - lost in impacts + rest = end. ``rest_is`` names what does work beside gravity and impacts; if nothing does,
+    the rest is the error of the integrator. ``scale`` is the largest kinetic energy.
+    """
+    kinetic, _, total = trajectory.energies
+    sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
+    lost = -float(np.diff(total)[sudden].sum())
+    sources = ["work of the torques"] if np.any(scenario.torque) else []
+    sources += ["work of moving walls that carry the robot"] if moving(scenario) and trajectory.phases else []
+    sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
+    start, end = float(total[0]), float(total[-1])
+    return {
+        "start": start,
+        "lost_in_impacts": lost,
+        "rest": end - start + lost,
+        "end": end,
+        "rest_is": sources,
+        "walls_move": moving(scenario),
+        "scale": float(kinetic.max()),
+    }
+
+
+def moving(scenario: Scenario) -> bool:
+    return any(wall.motion is not None for wall in scenario.walls)
+
+
+def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] | None:
+    """The published impacts and ours: of those with the same points the nearest in time."""
+    if scenario.reference is None:
+        return None
+    rows = []
+    for theirs in scenario.reference.impacts:
+        same = [_as_reference(impact, theirs.points) for impact in impacts if set(theirs.points) <= set(impact.points)]
+        ours = min(same, key=lambda one: abs(one.time - theirs.time)) if same else None
+        values = {}
+        for name in REFERENCE:
+            published = getattr(theirs, name)
+            found = None if ours is None else getattr(ours, name)
+            percent = 100.0 * (found - published) / published if found is not None and published else None
+            if not math.isnan(published):
+                values[name] = {"published": published, "ours": found, "difference_percent": percent}
+        rows.append({"points": list(theirs.points), **values})
+    return {"source": scenario.reference.source, "impacts": rows}
+
+
+def _as_reference(impact: Impact, points: tuple[str, ...]) -> ReferenceImpact:
+    """An impact with one number for each quantity, the mean over these of its points."""
+    own = [i for i, point in enumerate(impact.points) if point in points]
+    numbers = (np.degrees(impact.angles_of_attack), changes(impact), impact.impulses)
+    return ReferenceImpact(impact.time, points, *(float(values[own].mean()) for values in numbers))
+
+
+def _finite(value: Any) -> Any:
+    """The value with None for what JSON has no word for."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
