@@ -225,3 +225,21 @@ def test_a_tab_follows_python(fall: ug.Trajectory, browser: Any) -> None:
                 live.show([1.0])
         finally:
             context.close()
+
+
+def test_a_notebooks_cell_plays(fall: ug.Trajectory, browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "cell.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{fall._repr_html_()}</body>", encoding="utf-8")
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((tmp_path / "cell.html").as_uri())
+        frame = page.frames[1]
+        frame.wait_for_function("document.body.dataset.state === 'ready'")
+        frame.evaluate("() => urdfGibbs.motion.jump(1)")
+        assert frame.evaluate("urdfGibbs.motion.time") == fall.impacts[0].time
+        assert complaints == []
+    finally:
+        context.close()
