@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
+from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.engine.kernel import METHODS
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
+from urdf_gibbs.lint import check as lint
 from urdf_gibbs.oracle import compare
 from urdf_gibbs.oracle.pinocchio import import_pinocchio
 from urdf_gibbs.robot.load import Base
+from urdf_gibbs.robot.model import Robot
+
+if TYPE_CHECKING:
+    from urdf_gibbs.view.report import Entry
 
 AGREE, DISAGREE, CANNOT_LOAD = 0, 1, 2
 
@@ -29,6 +37,17 @@ def validate(
         str | None, typer.Option(metavar="FILE", help="Let Pinocchio read this file instead: has an edit changed the dynamics?")
     ] = None,
     json: Json = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html",
+            metavar="PATH",
+            help="Write a page to PATH that needs no network: the robot in 3-D, the mass matrices, all errors, the findings of the lint. "
+            "Several files or bases: PATH is an index, the pages are beside it, named STEM-FILE-BASE.html after PATH's stem, "
+            "with a number where two would be the same.",
+        ),
+    ] = None,
+    package_dir: PackageDirs = None,
 ) -> None:
     """Compare every formulation with Pinocchio at random states.
 
@@ -39,6 +58,9 @@ def validate(
         if name not in METHODS:
             raise typer.BadParameter(str(UnknownNameError("method", name, list(METHODS))), param_hint="--method")
     bases = [checked_base(name) for name in base or ["fixed"]]
+    if html and any(os.path.exists(html) and os.path.exists(path) and os.path.samefile(html, path) for path in map(resolve, files)):
+        raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
+    pages = None if html is None else _Pages(html, len(files) * len(bases), package_dir or [])
     try:
         import_pinocchio()
     except OracleMissingError as problem:
@@ -53,9 +75,8 @@ def validate(
             for file in files:
                 for one_base in bases:
                     step = _Step(progress, task, f"{file} ({one_base})")
-                    outcome, result = _one(
-                        file, one_base, mimic, samples, seed, methods, against, step, detailed=len(files) * len(bases) == 1 and json != "-"
-                    )
+                    detailed = len(files) * len(bases) == 1 and json != "-"
+                    outcome, result = _one(file, one_base, mimic, samples, seed, methods, against, step, detailed, pages)
                     code = max(code, outcome)
                     results.append(result)
                     if json != "-":
@@ -71,7 +92,72 @@ def validate(
     finally:
         if json:
             write_json(json, results)
+        if pages is not None:
+            for path in pages.finish():
+                (err if json == "-" else out).print(f"written: {path}", markup=False)
+            if pages.problem:
+                err.print(pages.problem, style="red", markup=False)
+    if pages is not None and pages.problem:
+        code = max(code, CANNOT_LOAD)
     raise typer.Exit(code)
+
+
+class _Pages:
+    """The pages of one call: that of PATH itself for one file and base, otherwise an index with the pages beside it."""
+
+    def __init__(self, path: str, total: int, package_dirs: list[str]) -> None:
+        self.path, self.total, self.package_dirs = Path(path), total, package_dirs
+        blocked = self.path.exists() and not os.access(path, os.W_OK)
+        if not path or self.path.is_dir() or blocked or not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint="--html")
+        self.entries: list[Entry] = []
+        self.taken = {self.path.name.lower()}  # there are file systems that do not tell A from a
+        self.written: list[Path] = []
+        self.problem = ""
+
+    def refused(self, file: str, base: str, problem: UrdfError) -> None:
+        """A row for a file that cannot be loaded."""
+        from urdf_gibbs.view.report import Entry
+
+        self.entries.append(Entry(file, base, "refused", errors=tuple(map(str, problem.findings))))
+
+    def compared(self, file: str, robot: Robot, report: compare.Report) -> None:
+        """The page of a comparison, and its row."""
+        from urdf_gibbs.view.report import Entry, report_view
+
+        page = report_view(robot, report, lint(resolve(file), self.package_dirs), self.package_dirs)
+        path = self.path if self.total == 1 else self.path.with_name(self._name(file, robot.base))
+        worst = f"{report.worst.error:.1e} ({report.worst.quantity}, {report.worst.method}) against {report.reference}"
+        if self._write(path, page.html()):
+            self.entries.append(Entry(file, robot.base, "agrees" if report.agrees else "disagrees", worst, path.name))
+
+    def finish(self) -> list[Path]:
+        """Write the index, where one is due; everything that was written."""
+        from urdf_gibbs.view.report import index_page
+
+        if self.entries and (self.total > 1 or not self.written):
+            self._write(self.path, index_page(self.entries, self.total))
+            if self.total > 1 and self.path in self.written:
+                return [self.path]
+        return self.written
+
+    def _name(self, file: str, base: str) -> str:
+        robot = re.sub(r"[^\w.-]+", "_", Path(file).stem)[:80]
+        for number in range(self.total + 1):
+            name = f"{self.path.stem}-{robot}-{base}{f'-{number + 1}' if number else ''}.html"
+            if name.lower() not in self.taken:
+                break
+        self.taken.add(name.lower())
+        return name
+
+    def _write(self, path: Path, text: str) -> bool:
+        try:
+            path.write_bytes(text.encode("utf-8", "replace"))  # a file's name may hold what is no text
+        except OSError as problem:
+            self.problem = f"{path} was not written: {problem.strerror}"
+            return False
+        self.written.append(path)
+        return True
 
 
 class _Step:
@@ -86,7 +172,16 @@ class _Step:
 
 
 def _one(
-    file: str, base: Base, mimic: bool, samples: int, seed: int, methods: tuple[str, ...], against: str | None, step: _Step, detailed: bool
+    file: str,
+    base: Base,
+    mimic: bool,
+    samples: int,
+    seed: int,
+    methods: tuple[str, ...],
+    against: str | None,
+    step: _Step,
+    detailed: bool,
+    pages: _Pages | None,
 ) -> tuple[int, dict[str, Any]]:
     path = resolve(file)
     notes = []
@@ -103,6 +198,8 @@ def _one(
             )
             robot = load_quietly(path, base, mimic)
     except UrdfError as problem:
+        if pages is not None:
+            pages.refused(file, base, problem)
         findings = [finding.as_dict() for finding in problem.findings]
         line = f"LOAD {file} ({base}): refused, {len(findings)} error{'s' if len(findings) > 1 else ''}"
         return CANNOT_LOAD, {
@@ -115,6 +212,10 @@ def _one(
         }
     report = compare.validate(robot, against or path, mimic=mimic, samples=samples, seed=seed, methods=methods, progress=step)
     report.notes[:0] = notes
+    if against and report.reference == "Pinocchio":
+        report.notes.insert(0, f"Pinocchio read another file: {against}")
+    if pages is not None:
+        pages.compared(file, robot, report)
     worst = report.worst
     verdict = "OK  " if report.agrees else "FAIL"
     line = f"{verdict} {file} ({base}): nq {report.nq}, nv {report.nv}, {samples} states, "

@@ -34,7 +34,10 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass
 class Comparison:
-    """The outcome for one quantity of one method: largest error, where, and whether it is within tolerance."""
+    """The outcome for one quantity of one method: largest error, where, and whether it is within tolerance.
+
+    ``errors`` has one for each state, NaN where the quantity does not exist there.
+    """
 
     method: str
     quantity: str
@@ -43,11 +46,29 @@ class Comparison:
     agrees: bool = True
     remark: str = ""
     link: str = ""  # of a Jacobian
+    errors: list[float] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values; an error that is no number is None, as JSON has neither NaN nor infinity."""
+        return {**vars(self), "errors": [error if np.isfinite(error) else None for error in self.errors]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrices:
+    """Mass matrices (nv, nv) at one state q (nq,): ours by each method, and the reference's."""
+
+    state: int
+    q: Array
+    ours: dict[str, Array]
+    reference: Array
 
 
 @dataclass
 class Report:
-    """The outcome for one file and base. ``reference`` is "Pinocchio", or a method where Pinocchio refuses the model."""
+    """The outcome for one file and base. ``reference`` is "Pinocchio", or a method where Pinocchio refuses the model.
+
+    ``matrices`` are those at the state where M differs most; None where nothing could be compared.
+    """
 
     file: str
     base: str
@@ -59,6 +80,7 @@ class Report:
     comparisons: list[Comparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     worst_call: str = ""
+    matrices: Matrices | None = field(default=None, repr=False)
 
     @property
     def agrees(self) -> bool:
@@ -79,7 +101,7 @@ class Report:
             "reference": self.reference,
             "agrees": self.agrees,
             "worst": {"method": self.worst.method, "quantity": self.worst.quantity, "error": self.worst.error, "state": self.worst_call},
-            "quantities": [vars(comparison) for comparison in self.comparisons],
+            "quantities": [comparison.as_dict() for comparison in self.comparisons],
             "notes": self.notes,
         }
 
@@ -133,6 +155,7 @@ def validate(
     for method in methods:
         progress(method)
         report.comparisons += _compare_dynamics(robot, method, states, answers)
+    report.matrices = _matrices(robot, methods, states, answers, report.comparisons)
     progress("kinematics")
     report.comparisons += _compare_kinematics(robot, states, answers, points)
     if report.comparisons:
@@ -165,16 +188,32 @@ def _compare_dynamics(robot: Robot, method: str, states: States, answers: list[A
     return [*found, _compare_forward(robot, method, states, answers)]
 
 
+def _matrices(
+    robot: Robot, methods: Sequence[str], states: States, answers: list[Answers], comparisons: list[Comparison]
+) -> Matrices | None:
+    """M at the state where it differs most, at the first where it differs nowhere; made again, as all of them would fill the memory."""
+    if not answers:
+        return None
+    found = [c for c in comparisons if c.quantity == "mass matrix"]
+    state = max(found, key=lambda c: c.error).state if found else 0
+    ours = {method: functions.mass_matrix(robot, states.q[state : state + 1], method=method)[0] for method in methods}
+    return Matrices(state, states.q[state].copy(), ours, answers[state].mass_matrix)
+
+
 def _compare_forward(robot: Robot, method: str, states: States, answers: list[Answers]) -> Comparison:
     """By its residual with the oracle's M and h, and by |difference| up to what the condition of M allows."""
     result = Comparison(method, "forward dynamics")
+    errors: list[float] = []
     for i, answer in enumerate(answers):
         try:
             a = functions.forward_dynamics(robot, states.q[i], states.v[i], states.tau[i], method=method)
         except SingularMassMatrixError as singular:
-            if answer.acceleration is not None and _condition(answer.mass_matrix) < 1e13:
-                return Comparison(method, "forward dynamics", np.inf, i, False, f"ours: {singular}")
-            result.remark = f"forward dynamics does not exist: M is singular ({', '.join(singular.joints)})"
+            wrong = answer.acceleration is not None and _condition(answer.mass_matrix) < 1e13
+            errors.append(np.inf if wrong else np.nan)
+            if result.agrees and wrong:
+                result = Comparison(method, "forward dynamics", np.inf, i, False, f"ours: {singular}")
+            elif result.agrees:
+                result.remark = f"forward dynamics does not exist: M is singular ({', '.join(singular.joints)})"
             continue
         tau = states.tau[i]
         residual = np.linalg.norm(answer.mass_matrix @ a + answer.bias - tau)
@@ -184,13 +223,15 @@ def _compare_forward(robot: Robot, method: str, states: States, answers: list[An
             size = max(float(np.linalg.norm(answer.acceleration)), FLOOR)
             error = float(np.linalg.norm(a - answer.acceleration)) / size
             agrees = agrees and error <= max(TOLERANCE, 100.0 * EPS * _condition(answer.mass_matrix))
+        errors.append(np.nan if answer.acceleration is None else error if np.isfinite(error) else np.inf)
+        if not result.agrees:
+            continue  # the first state that disagrees is the one that is told
         if not agrees or error > result.error:
             result.error, result.state, result.agrees = error, i, agrees
             result.remark = "" if agrees else f"residual {residual:.2e}, allowed {RESIDUAL * allowed:.2e}"
             if agrees and error > TOLERANCE:
                 result.remark = f"forward dynamics: {error:.1e} is within round-off at cond M = {_condition(answer.mass_matrix):.0e}"
-        if not agrees:
-            break
+    result.errors = errors
     return result
 
 
@@ -209,12 +250,15 @@ def _compare_kinematics(robot: Robot, states: States, answers: list[Answers], po
             _compare("kinematics", "centre of mass", functions.centre_of_mass(robot, states.q), [answer.com for answer in answers], none)
         )
     worst = Comparison("kinematics", "jacobians")
+    largest = np.zeros(len(answers))
     for link, point in points.items():
         one = _compare(
             "kinematics", "jacobians", functions.jacobian(robot, states.q, link, point), [x.jacobians[link] for x in answers], none
         )
+        largest = np.maximum(largest, one.errors)
         if one.error >= worst.error:
             worst, worst.link = one, link
+    worst.errors = largest.tolist()
     return [*found, worst]
 
 
@@ -226,6 +270,7 @@ def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], 
         if difference <= ROUND_OFF * scales[i]:
             size = max(size, float(scales[i]))
         error = difference / size if np.isfinite(difference) else np.inf
+        result.errors.append(error)
         if error > result.error:
             result.error, result.state = error, i
     result.agrees = result.error <= TOLERANCE
