@@ -11,9 +11,10 @@ from urdf_gibbs.cli.info import print_branches
 
 NEXT = """What to try next:
   urdf-gibbs info YOUR.urdf --plot robot.png       its tree, joints and branches, and a drawing
+  urdf-gibbs view YOUR.urdf                        the robot in 3-D in your browser, with a slider for each joint
   urdf-gibbs check YOUR.urdf                       what is wrong with it, line by line
   urdf-gibbs validate YOUR.urdf --base floating    whether Pinocchio agrees with our dynamics
-  urdf-gibbs simulate branched12                   the robot falls inside a round wall: impacts, energy, the paper's table beside ours
+  urdf-gibbs simulate branched12 --view            the robot falls inside a round wall: impacts, energy, the paper's table beside ours
   urdf-gibbs simulate YOUR.toml --out run.npz      a scenario of your own; models/*.toml are examples"""
 
 
