@@ -371,6 +371,11 @@ def test_pack_names_surfaces_and_keeps_restitutions() -> None:
     assert len(surfaces.pack([])[0].kind) == 0
 
 
+def test_a_number_is_never_given_twice() -> None:
+    assert walls.labels([("", "plane"), ("plane", "plane"), ("", "plane"), ("", "plane")]) == ["plane_2", "plane", "plane_3", "plane_4"]
+    assert walls.labels([("", "plane"), ("plane_2", "box"), ("", "plane")]) == ["plane", "plane_2", "plane_3"]
+
+
 def test_two_height_fields_keep_their_own_heights() -> None:
     s = surfaces.pack([HeightField(HILLS, HILL_X, HILL_Y), HeightField(BOWL, (-3.0, 3.0), (-3.0, 3.0))])[0]
     for i, (heights, x, y) in enumerate([(HILLS, HILL_X, HILL_Y), (BOWL, (-3.0, 3.0), (-3.0, 3.0))]):

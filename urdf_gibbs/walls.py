@@ -7,7 +7,7 @@ is its place at d = 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -416,6 +416,22 @@ def described(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         return {"kind": type(value).__name__.lower(), **{entry.name: described(getattr(value, entry.name)) for entry in fields(value)}}
     return f"<{getattr(value, '__name__', type(value).__name__)}>" if callable(value) else value
+
+
+def labels(walls: Iterable[tuple[str, str]]) -> list[str]:
+    """Names for (name, kind): the name, or the kind, with a number where that is taken."""
+    listed = list(walls)
+    taken = {name for name, _ in listed if name}
+    found = []
+    for name, kind in listed:
+        number = 1
+        while not name:
+            candidate = kind if number == 1 else f"{kind}_{number}"
+            if candidate not in taken:
+                taken.add(name := candidate)
+            number += 1
+        found.append(name)
+    return found
 
 
 def wall_from(description: Mapping[str, Any]) -> Wall:

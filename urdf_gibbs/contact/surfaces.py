@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.engine.jit import call2, call4, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.walls import Drift, Implicit, Surface, Vibration, Wall
+from urdf_gibbs.walls import Drift, Implicit, Surface, Vibration, Wall, labels
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -126,7 +126,6 @@ def check_radius(walls: Iterable[Wall], radius: float) -> None:
 def _records(walls: Iterable[Wall]) -> list[tuple[str, Surface]]:
     """Unique names and the records."""
     records: list[tuple[str, Surface]] = []
-    counts: dict[str, int] = {}
     given: set[str] = set()
     walls = tuple(walls)
     for wall in walls:
@@ -135,15 +134,9 @@ def _records(walls: Iterable[Wall]) -> list[tuple[str, Surface]]:
         if wall.name and wall.name in given:
             raise ArgumentError(f"two walls are named {wall.name!r}; expected names that differ")
         given.add(wall.name)
-    for wall in walls:
-        kind = type(wall).__name__.lower()
-        label = wall.name or kind
-        if not wall.name:
-            number = counts.get(kind, 0) + 1
-            while number > 1 and f"{kind}_{number}" in given:
-                number += 1
-            counts[kind] = number
-            label = kind if number == 1 and kind not in given else f"{kind}_{max(number, 2)}"
+    kinds = [type(wall).__name__.lower() for wall in walls]
+    names = labels((wall.name, kind) for wall, kind in zip(walls, kinds, strict=True))
+    for wall, kind, label in zip(walls, kinds, names, strict=True):
         for record in wall.surfaces():
             part = record.name[len(wall.name or kind) :]
             records.append((label + part, record))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.view.solids import Solid
-from urdf_gibbs.walls import Box, Circle, Drift, Implicit, Motion, Surface, Vibration, Wall, _frame, _turned, wall_from
+from urdf_gibbs.walls import Box, Circle, Drift, Implicit, Motion, Surface, Vibration, Wall, _frame, _turned, labels, wall_from
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -88,28 +88,12 @@ def names(settings: Mapping[str, Any]) -> list[str]:
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         return []
     known = [entry if isinstance(entry, Mapping) else {} for entry in entries]
-    return _labels([(str(entry.get("name") or ""), str(entry.get("kind") or "wall")) for entry in known])
+    return labels([(str(entry.get("name") or ""), str(entry.get("kind") or "wall")) for entry in known])
 
 
 def wall_names(walls: Iterable[Wall]) -> list[str]:
     """The names of walls, as impacts and contacts of a simulation with them have them."""
-    return _labels([(wall.name, type(wall).__name__.lower()) for wall in walls])
-
-
-def _labels(walls: list[tuple[str, str]]) -> list[str]:
-    """Of (name, kind): the name, or the kind with a number where it repeats. As contact/surfaces.py does, which needs whole walls."""
-    given = {name for name, _ in walls}
-    counts: dict[str, int] = {}
-    labels = []
-    for name, kind in walls:
-        if not name:
-            number = counts.get(kind, 0) + 1
-            while number > 1 and f"{kind}_{number}" in given:
-                number += 1
-            counts[kind] = number
-            name = kind if number == 1 and kind not in given else f"{kind}_{max(number, 2)}"
-        labels.append(name)
-    return labels
+    return labels([(wall.name, type(wall).__name__.lower()) for wall in walls])
 
 
 def _is_function(motion: Any) -> bool:
