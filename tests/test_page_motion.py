@@ -243,3 +243,91 @@ def test_a_notebooks_cell_plays(fall: ug.Trajectory, browser: Any, tmp_path: Pat
         assert complaints == []
     finally:
         context.close()
+
+
+def test_an_impulse_is_seen_in_front_of_the_body_it_points_into(open_page: OpenPage, tmp_path: Path) -> None:
+    run = ug.simulate(**read_scenario("bouncing_ball").arguments())
+    tab = open_page(run.animate(theme="light").save(tmp_path / "ball.html"))
+    impact = run.impacts[0]
+    scrub(tab, impact.time)
+    tab.run("() => urdfGibbs.overlays.show('trails', false)")
+    shown = tab.picture()
+    tab.page.locator("#show-impulses").uncheck()
+    ink = changed(shown, tab.picture())
+    for share in (0.2, 0.5):
+        x, y = on_screen(tab, impact.positions[0] + share * tab.run("urdfGibbs.motion.longest") * impact.normals[0])
+        assert ink[y, x]
+
+
+def test_keys_belong_to_what_has_the_focus(fall: ug.Trajectory, fall_page: Opened) -> None:
+    tab = fall_page
+    tab.page.focus("#show-frames")
+    tab.page.keyboard.press(" ")
+    assert tab.page.locator("#show-frames").is_checked() and not tab.run("urdfGibbs.motion.playing")
+    tab.page.focus("#joints summary")
+    tab.page.keyboard.press(" ")
+    assert tab.run("document.getElementById('joints').open") and not tab.run("urdfGibbs.motion.playing")
+    tab.page.focus("#impacts li:nth-child(4)")
+    tab.page.keyboard.press("Enter")
+    assert tab.run("urdfGibbs.motion.time") == fall.impacts[3].time
+
+
+def test_pausing_and_playing_at_once_plays_once(fall_page: Opened) -> None:
+    script = (
+        "() => { const m = urdfGibbs.motion; let n = 0; const seek = m.seek.bind(m); m.seek = (t) => { n++; seek(t); }; m.speed = 0.01;"
+    )
+    script += " for (let i = 0; i < 4; i++) { m.play(); m.pause(); } m.play(); let frames = 0;"
+    script += " return new Promise((done) => { const step = () => { if (++frames > 8) done(n / frames); else requestAnimationFrame(step); }; requestAnimationFrame(step); }); }"
+    assert fall_page.run(script) <= 1.2
+
+
+@pytest.mark.parametrize("width", [1280, 900, 700, 380])
+def test_the_scene_the_bar_and_the_panel_never_overlap(fall_page: Opened, width: int) -> None:
+    tab = fall_page
+    tab.page.set_viewport_size({"width": width, "height": 700})
+    tab.settled()
+    script = "() => ['stage', 'timeline', 'panel'].map((id) => { const r = document.getElementById(id).getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"
+    boxes = tab.run(script)
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1 :]:
+            assert min(a[2], b[2]) - max(a[0], b[0]) < 1.0 or min(a[3], b[3]) - max(a[1], b[1]) < 1.0
+    canvas = tab.run("() => { const r = urdfGibbs.stage.viewer.renderer.domElement.getBoundingClientRect(); return [r.width, r.height]; }")
+    assert canvas == pytest.approx([boxes[0][2] - boxes[0][0], boxes[0][3] - boxes[0][1]], abs=1.0)
+
+
+def test_a_page_that_is_hidden_while_it_loads_is_drawn_when_it_is_shown(fall: ug.Trajectory, browser: Any, tmp_path: Path) -> None:
+    fall.animate().save(tmp_path / "fall.html")
+    (tmp_path / "cell.html").write_text('<iframe src="fall.html" style="display: none; width: 900px; height: 560px"></iframe>')
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((tmp_path / "cell.html").as_uri())
+        frame = page.frames[1]
+        frame.wait_for_function("window.urdfGibbs || document.body.dataset.state === 'failed'", polling=100)
+        page.evaluate("document.querySelector('iframe').style.display = 'block'")
+        frame.wait_for_function("document.body.dataset.state === 'ready'")
+        frame.wait_for_function("urdfGibbs.motion.still && urdfGibbs.motion.still.width > 300")
+        assert frame.evaluate("document.getElementById('stage').offsetHeight") > 200
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def test_arrows_are_scaled_to_contacts_and_the_list_follows(open_page: OpenPage, tmp_path: Path) -> None:
+    run = ug.simulate(**read_scenario("bouncing_ball").arguments())
+    view = run.animate()
+    impacts = view.data["motion"]["impacts"]
+    impacts[3] |= {"impulses": [1e6], "positions": [None], "normals": [None]}  # as of a limit
+    tab = open_page(view.save(tmp_path / "ball.html"))
+    scrub(tab, run.impacts[0].time)
+    length = tab.run(
+        "() => { const a = urdfGibbs.motion.holder.children[0]; return a.children[1].position.y + a.children[1].scale.y / 2; }"
+    )
+    assert length == pytest.approx(tab.run("urdfGibbs.motion.longest"), rel=1e-6)
+    scrub(tab, run.impacts[40].time)
+    row, box = (tab.page.locator(one).bounding_box() for one in ("#impacts li.chosen", "#impacts ul"))
+    assert row is not None and box is not None
+    assert row["y"] >= box["y"] - 1 and row["y"] + row["height"] <= box["y"] + box["height"] + 1

@@ -246,3 +246,52 @@ def test_names_from_a_file_are_text_and_never_markup(open_page: OpenPage, tmp_pa
     assert tab.complaints == []
     assert tab.run("document.body.dataset.evil") is None
     assert "onerror" in tab.page.locator("h1").inner_text()
+
+
+def test_links_may_have_names_that_every_javascript_object_has(open_page: OpenPage, tmp_path: Path) -> None:
+    box = '<visual><geometry><box size="0.1 0.1 0.1"/></geometry></visual>'
+    names = ("constructor", "__proto__", "toString", "hasOwnProperty", "a/b", "%2F", "..", "🤖")
+    text = f'<robot name="r"><link name="base">{box}</link>' + "".join(
+        f'<link name="{name}">{box}</link><joint name="to {name}" type="fixed"><parent link="base"/><child link="{name}"/>'
+        f'<origin xyz="{0.2 * (i + 1)} 0 0"/></joint>'
+        for i, name in enumerate(names)
+    )
+    tab = open_page(ug.load(text + "</robot>").view().save(tmp_path / "names.html"))
+    assert tab.complaints == []
+    for i, name in enumerate(names):
+        assert tab.run("(name) => urdfGibbs.stage.linkMatrix(name)", name)[3] == pytest.approx(0.2 * (i + 1))
+
+
+@pytest.mark.parametrize("layer", ["branches", "points"])
+def test_what_is_inside_the_links_is_drawn_over_them(panda: ug.Robot, panda_page: Opened, layer: str) -> None:
+    tab = panda_page
+    before = tab.picture()
+    tab.page.locator(f"#show-{layer}").check()
+    ink = changed(before, tab.picture())
+    for link in ("panda_link4", "panda_link6"):
+        x, y = on_screen(tab, ug.frame_placement(panda, panda.neutral(), link)[:3, 3])
+        assert ink[y - 1 : y + 2, x - 1 : x + 2].all(), link
+
+
+def test_sliders_of_odd_limits(open_page: OpenPage, tmp_path: Path) -> None:
+    """Equal limits hold a joint, inverted ones are none, as the simulation has it; limits beyond a turn are the slider's range."""
+    given = {"equal": (0.5, 0.5), "inverted": (1.0, -1.0), "far": (10.0, 12.0), "wide": (-600.0, 600.0)}
+    text = '<robot name="r"><link name="base"/>' + "".join(
+        f'<link name="l{name}"/><joint name="{name}" type="revolute"><parent link="base"/><child link="l{name}"/><axis xyz="0 0 1"/>'
+        f'<limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/></joint>'
+        for name, (lower, upper) in given.items()
+    )
+    tab = open_page(ug.load(text + "</robot>").view().save(tmp_path / "limits.html"))
+    texts, ranges = {}, {}
+    for name in given:
+        row = tab.page.locator(f"[data-row='{name}']")
+        texts[name] = row.locator(".limits").inner_text()
+        ranges[name] = [float(row.locator("input[type=range]").get_attribute(end)) for end in ("min", "max")]
+    assert texts == {"equal": "28.65 … 28.65 °", "inverted": "no limits [°]", "far": "573 … 687.5 °", "wide": "-34380 … 34380 °"}
+    assert ranges == {
+        "equal": [-180.0, 180.0],
+        "inverted": [-180.0, 180.0],
+        "far": pytest.approx([573.0, 687.5], abs=0.1),
+        "wide": [-360.0, 360.0],
+    }
+    assert "outside" in tab.page.locator("[data-row='equal']").get_attribute("class")

@@ -182,3 +182,14 @@ def _written(folder: Path, mesh: str, scale: str = "1 1 1") -> Path:
     path = folder / "robot.urdf"
     path.write_text(URDF.format(mesh=mesh, scale=scale))
     return path
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.5, 100.0])
+def test_a_placeholder_is_small_beside_the_robot(tmp_path: Path, size: float) -> None:
+    """Also of a robot of a millimetre, and of one whose links are large and start at one place."""
+    box = f'<visual><geometry><box size="{size} {size} {size}"/></geometry></visual>'
+    gone = '<visual><geometry><mesh filename="gone.stl"/></geometry></visual>'
+    scene = robot_scene(ug.load(f'<robot name="r"><link name="base">{box}{gone}</link></robot>'))
+    vertices = Tree(scene.commands).vertices(*visual_path("base", 1))
+    assert np.ptp(vertices, axis=0).max() == pytest.approx(0.06 * size, rel=SINGLE)
+    np.testing.assert_allclose(scene.bounds, [[-size / 2] * 3, [size / 2] * 3], rtol=SINGLE)

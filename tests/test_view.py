@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -191,6 +195,24 @@ def test_scenarios_become_pages_from_the_command_line(tmp_path: Path) -> None:
     assert unwritable.exit_code == 2 and "--html" in re.sub(r"\x1b\[[0-9;]*m", "", unwritable.output)
 
 
+def test_a_page_leaves_standard_output_to_the_json_and_quiet_is_quiet(tmp_path: Path) -> None:
+    start = ["simulate", "bouncing_ball", "--html", str(tmp_path / "ball.html")]
+    result = runner.invoke(app, [*start, "--json", "-"])
+    assert result.exit_code == 0 and len(json.loads(result.stdout)["impacts"]) == 62
+    assert "written:" in result.stderr
+    result = runner.invoke(app, [*start, "--quiet"])
+    assert result.exit_code == 0 and result.output == ""
+
+
+@pytest.mark.parametrize("size", [1e-5, 0.1, 1e4])
+def test_symbols_have_the_size_of_the_robot_and_those_of_a_point_are_seen(size: float) -> None:
+    scene = np.array([[0.0, 0.0, 0.0], [size, 0.0, 0.0]])
+    placed = camera(scene, 0.3 * scene)
+    assert placed["size"] == pytest.approx(size) and placed["robot_size"] == pytest.approx(0.3 * size)
+    assert camera(scene, 0.0 * scene)["robot_size"] == pytest.approx(0.1 * size)
+    assert camera(0.0 * scene, 0.0 * scene)["size"] > 0.0
+
+
 # live ---------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +236,43 @@ def test_a_port_that_is_taken_is_told() -> None:
             view.open(browser=False, port=port)
         result = runner.invoke(app, ["view", "planar3r", "--no-browser", "--port", str(port)])
         assert result.exit_code == 2 and str(port) in result.output
+
+
+def test_a_closed_page_frees_its_port_and_can_be_closed_at_once() -> None:
+    view = ug.load(ug.model_path("planar3r")).view()
+    live = view.open(browser=False)
+    port = int(live.url.rsplit(":", 1)[1].strip("/"))
+    live.close()
+
+    def reopened() -> None:
+        for _ in range(20):
+            view.open(browser=False, port=port).close()
+
+    assert _ended(reopened) is None
+    with pytest.raises(ug.ArgumentError, match="closed"):
+        live.show([0.0, 0.0, 0.0])
+
+
+def test_a_page_that_cannot_be_made_is_an_error_and_not_a_wait() -> None:
+    view = ug.load(ug.model_path("planar3r")).view(extra={"not in JSON": math.nan})
+    assert isinstance(_ended(lambda: view.open(browser=False)), ValueError)
+
+
+def _ended(action: Callable[[], object]) -> Exception | None:
+    """What an action raised, which must come to an end."""
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            action()
+        except Exception as problem:
+            raised.append(problem)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(20.0)
+    assert not thread.is_alive()
+    return raised[0] if raised else None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")

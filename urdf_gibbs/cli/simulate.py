@@ -92,7 +92,8 @@ def simulate(
             for path in written:
                 out.print(f"written: {path}", markup=False)
         if page is not None:
-            failures += show(page, html, view, port, browser)
+            # Standard output belongs to the JSON where it goes there.
+            failures += show(page, html, view, port, browser, quiet, err if json == "-" else out)
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from urdf_gibbs.cli.console import (
@@ -56,34 +57,38 @@ def view(
     raise typer.Exit(2 if failures else 0)
 
 
-def show(page: View, html: str | None, live: bool, port: int = 0, browser: bool = True) -> list[str]:
-    """Write the page, and serve it until Ctrl-C; what went wrong."""
-    for line in page.missing[:SHOWN]:
-        err.print(f"[yellow]placeholder[/yellow] {escape(line)}")
-    if len(page.missing) > SHOWN:
-        err.print(f"[yellow]... {len(page.missing) - SHOWN} more placeholders[/yellow]")
-    for note in page.notes:
-        err.print(f"[yellow]note[/yellow] {escape(note)}")
+def show(
+    page: View, html: str | None, live: bool, port: int = 0, browser: bool = True, quiet: bool = False, console: Console = out
+) -> list[str]:
+    """Write the page, and serve it until Ctrl-C; what went wrong. ``quiet``: nothing is printed but where the page is served."""
+    if not quiet:
+        for line in page.missing[:SHOWN]:
+            err.print(f"[yellow]placeholder[/yellow] {escape(line)}")
+        if len(page.missing) > SHOWN:
+            err.print(f"[yellow]... {len(page.missing) - SHOWN} more placeholders[/yellow]")
+        for note in page.notes:
+            err.print(f"[yellow]note[/yellow] {escape(note)}")
     failures = []
     if html is not None:
         try:
             path = page.save(html)
-            out.print(f"written: {path} ({path.stat().st_size / 1e6:.1f} MB)", markup=False)
+            if not quiet:
+                console.print(f"written: {path} ({path.stat().st_size / 1e6:.1f} MB)", markup=False)
         except OSError as problem:
             failures.append(f"{html} could not be written: {problem}")
     if live:
         try:
-            _serve(page, port, browser)
+            _serve(page, port, browser, console)
         except OSError as problem:
             failures.append(f"the page cannot be served at port {port}: {problem}")
     return failures
 
 
-def _serve(page: View, port: int, browser: bool) -> None:
+def _serve(page: View, port: int, browser: bool, console: Console) -> None:
     with page.open(browser, port) as live:
-        out.print(f"{live.url}  (Ctrl-C ends it)", markup=False)
+        console.print(f"{live.url}  (Ctrl-C ends it)", markup=False)
         try:
             while True:
                 time.sleep(3600.0)
         except KeyboardInterrupt:
-            out.print("closed")
+            console.print("closed")

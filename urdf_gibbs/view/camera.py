@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 FLAT = 1e-3  # of the size: a scene that is thinner is seen face-on
+SMALLEST = 1e-6  # m, and of the size for a robot: smaller is a point
 DISTANCE, FACE_ON = 1.4, 1.0  # of the size of the scene, at an opening of 45 degrees
 
 
@@ -18,7 +19,9 @@ def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), f
 
     ``flat`` (2, 3) is the box of what moves: where it is thin across the vertical, the motion is in a plane and seen face-on.
     """
-    size = max(float(np.linalg.norm(scene[1] - scene[0])), 1e-3)
+    size = float(np.linalg.norm(scene[1] - scene[0]))
+    size = size if size > SMALLEST else 1e-3
+    own = float(np.linalg.norm(robot[1] - robot[0]))
     up = -np.asarray(gravity, dtype=float)
     norm = float(np.linalg.norm(up))
     up = up / norm if norm > 0.0 else np.array([0.0, 0.0, 1.0])
@@ -30,7 +33,7 @@ def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), f
         "target": target.tolist(),
         "up": up.tolist(),
         "size": size,
-        "robot_size": max(float(np.linalg.norm(robot[1] - robot[0])), 1e-3),
+        "robot_size": own if own > SMALLEST * size else 0.1 * size,  # a robot that is a point has symbols that are seen
         "grid": float(10.0 ** np.round(np.log10(size / 4.0))),
     }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.view.scene import configuration
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Live:
 
     def __init__(self, view: View, browser: bool = True, port: int = 0) -> None:
         self.view = view
+        self._text = view.html(live=True)
         self._sockets: set[Any] = set()
         self._last: str | None = None
         self._loop = asyncio.new_event_loop()
@@ -42,7 +44,10 @@ class Live:
         """Move the robot in every open tab to q (nq,)."""
         message = json.dumps({"q": configuration(self.view.robot, q).tolist()})
         self._last = message
-        self._loop.call_soon_threadsafe(self._send, message)
+        try:
+            self._loop.call_soon_threadsafe(self._send, message)
+        except RuntimeError:
+            raise ArgumentError("the page is closed: open another one to show something") from None
 
     @property
     def tabs(self) -> int:
@@ -50,7 +55,7 @@ class Live:
         return len(self._sockets)
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop serving; the port is free again, and open tabs go on by themselves."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -68,11 +73,11 @@ class Live:
     def _serve(self) -> None:
         from tornado import httpserver, netutil, web, websocket
 
-        live, text = self, self.view.html(live=True)
+        live = self
 
         class Page(web.RequestHandler):
             def get(self) -> None:
-                self.write(text)
+                self.write(live._text)
 
         class Socket(websocket.WebSocketHandler):
             def open(self, *_: str, **__: str) -> None:
@@ -87,18 +92,25 @@ class Live:
                 live._sockets.discard(self)
 
         asyncio.set_event_loop(self._loop)
+        server = httpserver.HTTPServer(web.Application([("/", Page), ("/live", Socket)]))
 
         async def listen() -> None:
             try:
                 sockets = netutil.bind_sockets(self._port, HOST)
-                httpserver.HTTPServer(web.Application([("/", Page), ("/live", Socket)])).add_sockets(sockets)
+                server.add_sockets(sockets)
                 self._port = sockets[0].getsockname()[1]
             except Exception as problem:
                 self._problem = problem
-            finally:
-                self._started.set()
+
+        async def leave() -> None:
+            server.stop()
+            for socket in list(self._sockets):
+                socket.close()
+            await server.close_all_connections()
 
         self._loop.run_until_complete(listen())
+        self._started.set()  # not before: a close would stop the loop that is ending anyway
         if self._problem is None:
             self._loop.run_forever()
+            self._loop.run_until_complete(leave())
         self._loop.close()

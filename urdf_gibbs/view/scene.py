@@ -26,7 +26,12 @@ from urdf_gibbs.view.solids import Solid, placeholder, primitive
 Array = NDArray[np.float64]
 Command = dict[str, Any]
 
-PLACEHOLDER = 0.06  # of the robot's size
+# Names that every JavaScript object has: meshcat would take them for nodes that are there.
+TAKEN = {"__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"}
+TAKEN |= {"__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"}
+
+PLACEHOLDER = 0.06  # of the robot's size,
+ALONE = 0.2  # m: or of this, where there is nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,37 +95,43 @@ def link_placements(robot: Robot, q: Array) -> dict[str, Array]:
 
 def node(link: str) -> str:
     """The path of a link; what a path cannot hold is written as in a URL."""
-    return f"/meshcat/robot/{quote(link, safe=' ')}"
+    written = f"%{ord(link[0]):02X}{link[1:]}" if link in TAKEN else quote(link, safe=" ")
+    return f"/meshcat/robot/{written}"
 
 
 def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable[str] = ()) -> Scene:
     """The robot at q (nq,), with its visuals."""
     q = configuration(robot, q)
     placements = link_placements(robot, q)
-    origins = np.array([placement[:3, 3] for placement in placements.values()])
-    size = max(float(np.ptp(origins, axis=0).max(initial=0.0)), 0.2) if len(origins) else 0.2
-    commands: list[Command] = []
-    missing: list[Missing] = []
-    corners = [origins.min(axis=0, initial=np.inf), origins.max(axis=0, initial=-np.inf)]
     folders = [*package_dirs, *robot.package_dirs]
     links = {link.name: link for link in robot.links}
+    solids = {
+        (name, number): _solid(robot, links[name], number, shape, folders)
+        for name in placements
+        for number, shape in enumerate(links[name].visuals)
+    }
+    corners = [placement[:3, 3] for placement in placements.values()]
+    for (name, number), solid in solids.items():
+        if isinstance(solid, Solid):
+            corners += _corners(solid, placements[name] @ _matrix(links[name].visuals[number]))
+    extent = float(np.ptp(corners, axis=0).max()) if corners else 0.0
+    stand_in = placeholder(PLACEHOLDER * (extent if extent > 0.0 else ALONE))
+    commands: list[Command] = []
+    missing: list[Missing] = []
     for name, placement in placements.items():
         commands.append(set_transform(node(name), placement))
         for number, shape in enumerate(links[name].visuals):
-            solid, problem = _solid(robot, links[name], number, shape, folders, PLACEHOLDER * size)
-            if problem is not None:
-                missing.append(problem)
-            pose = _matrix(shape)
+            solid, pose = solids[name, number], _matrix(shape)
             path = f"{node(name)}/visual {number}"
-            rgba = LINK_RGBA if shape.rgba is None else shape.rgba
-            commands.append(set_object(path, solid, MISSING_RGBA if problem is not None else rgba))
+            if isinstance(solid, Missing):
+                missing.append(solid)
+                corners += _corners(stand_in, placement @ pose)
+                commands.append(set_object(path, stand_in, MISSING_RGBA))
+            else:
+                commands.append(set_object(path, solid, LINK_RGBA if shape.rgba is None else shape.rgba))
             commands.append(set_transform(path, pose))
-            world = placement @ pose
-            box = _box(solid) @ world[:3, :3].T + world[:3, 3]
-            corners += [box.min(axis=0), box.max(axis=0)]
-    points = np.array(corners)[np.isfinite(corners).all(axis=1)] if corners else np.zeros((0, 3))
-    bounds = np.stack([points.min(axis=0), points.max(axis=0)]) if len(points) else np.zeros((2, 3))
-    return Scene(tuple(commands), tuple(missing), bounds, sum(len(link.visuals) for link in robot.links) - len(missing))
+    bounds = np.stack([np.min(corners, axis=0), np.max(corners, axis=0)]) if corners else np.zeros((2, 3))
+    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing))
 
 
 def set_transform(path: str, matrix: Array) -> Command:
@@ -166,19 +177,19 @@ def _geometry(solid: Solid) -> Any:
     return Triangles()
 
 
-def _solid(robot: Robot, link: Link, number: int, shape: Shape, folders: list[str], size: float) -> tuple[Solid, Missing | None]:
+def _solid(robot: Robot, link: Link, number: int, shape: Shape, folders: list[str]) -> Solid | Missing:
     geometry = shape.geometry
     if geometry.kind != "mesh":
-        return primitive(geometry), None
+        return primitive(geometry)
     path = find_mesh(geometry.filename, robot.file, folders)
     if path is None:
         reason = "no such file (folders of packages: --package-dir or package_dirs=)"
     else:
         try:
-            return load_mesh(path, geometry.scale), None
+            return load_mesh(path, geometry.scale)
         except MeshError as problem:
             reason = str(problem)
-    return placeholder(size), Missing(link.name, number, geometry.filename, shape.line, reason)
+    return Missing(link.name, number, geometry.filename, shape.line, reason)
 
 
 def _matrix(shape: Shape) -> Array:
@@ -189,7 +200,9 @@ def _matrix(shape: Shape) -> Array:
     return pose
 
 
-def _box(solid: Solid) -> Array:
-    """The eight corners of the box about a solid."""
+def _corners(solid: Solid, world: Array) -> list[Array]:
+    """The least and the greatest coordinates in the world of the box about a solid that stands at ``world`` (4, 4)."""
     low, high = solid.bounds.astype(float)
-    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    box = box @ world[:3, :3].T + world[:3, 3]
+    return [box.min(axis=0), box.max(axis=0)]

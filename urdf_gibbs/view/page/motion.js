@@ -25,7 +25,7 @@ class Motion {
     this.list();
     panel.onManual = () => this.pause();
     panel.onTheme = () => this.drawStrip();
-    window.addEventListener("resize", () => this.drawStrip());
+    window.addEventListener("resize", () => { this.fit(); this.drawStrip(); });
     this.seek(this.first);
     this.drawStrip();
   }
@@ -67,6 +67,7 @@ class Motion {
 
   play() {
     if (this.time >= this.last) this.seek(this.first);
+    cancelAnimationFrame(this.tick);
     this.playing = true;
     this.playButton.textContent = "❚❚ pause";
     let before = performance.now();
@@ -75,9 +76,9 @@ class Motion {
       this.seek(this.time + this.speed * (now - before) / 1000);
       before = now;
       if (this.time >= this.last) this.pause();
-      else requestAnimationFrame(step);
+      else this.tick = requestAnimationFrame(step);
     };
-    requestAnimationFrame(step);
+    this.tick = requestAnimationFrame(step);
   }
 
   pause() {
@@ -108,7 +109,8 @@ class Motion {
 
   arrows() {
     const layer = this.overlays.layer("impulses", "Impulses", "m", true, "at an impact, along the normal, as long as the impulse is large");
-    const largest = Math.max(1e-300, ...this.impacts.map((impact) => Math.max(0, ...impact.impulses.map(Math.abs))));
+    let largest = 1e-300; // of the arrows: the limit of a joint has none, and another unit
+    for (const impact of this.impacts) impact.impulses.forEach((impulse, i) => { if (impact.positions[i]) largest = Math.max(largest, Math.abs(impulse)); });
     this.longest = 0.35 * this.stage.data.camera.robot_size;
     this.shortest = 0.03 * this.stage.data.camera.robot_size; // still seen as an arrow
     this.scale = this.longest / largest;
@@ -135,6 +137,7 @@ class Motion {
     this.holder.clear();
     document.body.dataset.impact = index;
     this.rows.forEach((row, i) => row.classList.toggle("chosen", i === index));
+    this.bringIntoSight(this.rows[index]);
     if (index < 0) {
       this.impactText.textContent = "";
       return;
@@ -145,7 +148,7 @@ class Motion {
       if (!impact.positions[i] || !impact.impulses[i]) return;
       const sign = Math.sign(impact.impulses[i]);
       const length = Math.max(this.shortest, this.scale * Math.abs(impact.impulses[i]));
-      const made = arrow(impact.normals[i].map((x) => sign * x), length, radius, 0xd55e00);
+      const made = arrow(impact.normals[i].map((x) => sign * x), length, radius, 0xd55e00, ON_TOP); // it points into the body that is struck
       made.position.set(...impact.positions[i]);
       made.userData = { point, impulse: impact.impulses[i] };
       this.holder.add(made);
@@ -213,8 +216,22 @@ class Motion {
       panel.bind("ArrowDown", "next impact", () => this.jump(1));
       panel.bind("ArrowUp", "impact before", () => this.jump(-1));
     }
-    document.getElementById("stage").style.bottom = bar.offsetHeight + "px";
+    this.fit();
+  }
+
+  // The scene ends where the bar begins, however the window is cut.
+  fit() {
+    const bar = document.getElementById("timeline").getBoundingClientRect();
+    document.getElementById("stage").style.bottom = Math.max(0, window.innerHeight - bar.top) + "px";
     this.stage.viewer.set_3d_pane_size();
+  }
+
+  // Scrolls the list of impacts, and nothing else.
+  bringIntoSight(row) {
+    if (!row) return;
+    const list = row.parentElement, box = list.getBoundingClientRect(), own = row.getBoundingClientRect();
+    if (own.top < box.top) list.scrollTop -= box.top - own.top;
+    if (own.bottom > box.bottom) list.scrollTop += own.bottom - box.bottom;
   }
 
   list() {
@@ -224,8 +241,7 @@ class Motion {
     const shown = this.impacts.slice(0, 500);
     const list = element("ul", { class: "findings" });
     shown.forEach((impact) => {
-      const row = element("li", { tabindex: 0, onclick: () => { this.pause(); this.seek(impact.t); } },
-        `${impact.t.toFixed(4)} s: ${this.blows(impact)}`);
+      const row = choice(() => { this.pause(); this.seek(impact.t); }, `${impact.t.toFixed(4)} s: ${this.blows(impact)}`);
       list.append(row);
       this.rows.push(row);
     });
@@ -241,14 +257,16 @@ class Motion {
   drawStrip() {
     const canvas = this.canvas, ratio = window.devicePixelRatio || 1;
     const width = canvas.clientWidth, height = canvas.clientHeight;
+    this.still = null;
+    if (!width || !height) return; // in a frame that is not shown yet
     canvas.width = width * ratio;
     canvas.height = height * ratio;
-    const context = canvas.getContext("2d");
+    const context = canvas.getContext("2d", { willReadFrequently: true });
     context.scale(ratio, ratio);
     const series = this.record.energies, t = series.t.data;
     const style = getComputedStyle(document.documentElement);
     let low = Infinity, high = -Infinity;
-    for (const [name] of ENERGIES) for (const value of series[name].data) { low = Math.min(low, value); high = Math.max(high, value); }
+    for (const [name] of ENERGIES) for (const value of series[name].data) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
     const room = high - low > 0 ? high - low : 1;
     const x = (time) => (time - this.first) / Math.max(this.last - this.first, 1e-300) * width;
     const y = (value) => height - 6 - (value - low) / room * (height - 12);
@@ -264,7 +282,7 @@ class Motion {
     context.fillText(`${figures(high, 3)} J`, 2, y(high) + 10);
     context.fillText(`${figures(low, 3)} J`, 2, y(low) - 3);
     context.strokeStyle = style.getPropertyValue("--warn");
-    context.globalAlpha = this.impacts.length > 200 ? 0.3 : 0.8;
+    context.globalAlpha = Math.min(0.8, Math.max(0.02, 0.15 * width / this.impacts.length)); // thousands leave the curves in sight
     for (const impact of this.impacts) {
       context.beginPath();
       context.moveTo(x(impact.t), 0);

@@ -10,11 +10,15 @@ function material(colour, opacity = 1, options = {}) {
   return new THREE.MeshPhongMaterial({ color: colour, opacity, transparent: opacity < 1, depthWrite: opacity === 1, ...options });
 }
 
+// Drawn over what it is inside of; a renderOrder puts it behind everything else in the order of drawing.
+const ON_TOP = { depthTest: false, transparent: true };
+
 // An arrow from the origin along a direction.
-function arrow(direction, length, radius, colour) {
+function arrow(direction, length, radius, colour, options = {}) {
   const group = new THREE.Group();
-  const rod = new THREE.Mesh(UNIT_ROD, material(colour));
+  const rod = new THREE.Mesh(UNIT_ROD, material(colour, 1, options));
   const head = new THREE.Mesh(UNIT_CONE, rod.material);
+  if (options === ON_TOP) rod.renderOrder = head.renderOrder = 7;
   const tip = Math.min(5 * radius, 0.5 * length);
   rod.scale.set(radius, length - tip, radius);
   rod.position.y = 0.5 * (length - tip);
@@ -26,12 +30,13 @@ function arrow(direction, length, radius, colour) {
 }
 
 // A rod between two points: solid, or in dashes for virtual links.
-function segment(radius, colour, dashed) {
+function segment(radius, colour, dashed, options) {
   const group = new THREE.Group();
-  const own = material(colour, dashed ? 0.55 : 1);
+  const own = material(colour, dashed ? 0.55 : 1, options);
   const count = dashed ? 9 : 1;
   for (let i = 0; i < count; i++) {
     const piece = new THREE.Mesh(UNIT_ROD, own);
+    if (options === ON_TOP) piece.renderOrder = 4;
     piece.scale.y = dashed ? 0.6 / count : 1;
     piece.position.y = (i + 0.5) / count - 0.5;
     group.add(piece);
@@ -141,7 +146,7 @@ class Overlays {
 
   com(link) {
     if (!link.mass) return [];
-    const ball = new THREE.Mesh(UNIT_SPHERE, material(YELLOW, 1, { depthTest: false, transparent: true }));
+    const ball = new THREE.Mesh(UNIT_SPHERE, material(YELLOW, 1, ON_TOP));
     ball.renderOrder = 5;
     ball.scale.setScalar(0.009 * this.size);
     ball.position.set(...link.com);
@@ -149,7 +154,7 @@ class Overlays {
   }
 
   total(robot) {
-    const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(BLUE, 1, { depthTest: false, transparent: true })));
+    const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(BLUE, 1, ON_TOP)));
     ball.renderOrder = 6;
     ball.scale.setScalar(0.018 * this.size);
     const has = robot.mass > 0;
@@ -180,8 +185,9 @@ class Overlays {
     const layer = this.layer("branches", "Branches", "b", robot.stick, "each in its colour; dashed: virtual links, whose mass another branch carries");
     const radius = 0.008 * this.size;
     const { places, edges } = robot.skeleton;
+    const options = robot.stick ? {} : ON_TOP; // links enclose the lines between their joints
     const rods = edges.map(([branch, virtual]) => {
-      const rod = segment(virtual ? 1.6 * radius : radius, robot.colours[branch % robot.colours.length], virtual);
+      const rod = segment(virtual ? 1.6 * radius : radius, robot.colours[branch % robot.colours.length], virtual, options);
       rod.userData.branch = branch;
       const holder = new THREE.Group(); // its visibility is the layer's, the rod's own that of a length
       holder.add(rod);
@@ -189,7 +195,8 @@ class Overlays {
       return rod;
     });
     const joints = robot.joints.map((joint) => {
-      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0x555a61)));
+      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0x555a61, 1, options)));
+      if (options === ON_TOP) ball.renderOrder = 4;
       ball.scale.setScalar(1.5 * radius);
       layer.objects.push(ball);
       return ball;
@@ -205,7 +212,9 @@ class Overlays {
     const layer = this.layer("points", "Contact points", "p", Boolean(this.stage.data.motion), "what can touch a wall");
     const balls = points.map((point) => {
       const radius = Math.max(point.radius, 0.006 * this.size);
-      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0xcc79a7, point.radius > 0 ? 0.45 : 1)));
+      const hidden = !(point.radius > 0) && !this.stage.robot.stick; // a joint's origin, inside its links
+      const ball = this.stage.add(new THREE.Mesh(UNIT_SPHERE, material(0xcc79a7, point.radius > 0 ? 0.45 : 1, hidden ? ON_TOP : {})));
+      if (hidden) ball.renderOrder = 4;
       ball.scale.setScalar(radius);
       ball.userData.name = point.name;
       layer.objects.push(ball);

@@ -17,6 +17,11 @@ function section(title, open = true, id = "") {
   return body;
 }
 
+// A row of a list that acts on a click, and on Enter where it has the focus.
+function choice(action, text) {
+  return element("li", { tabindex: 0, role: "button", onclick: action, onkeydown: (event) => { if (event.key === "Enter") action(); } }, text);
+}
+
 const DEGREE = Math.PI / 180;
 
 function figures(x, digits = 4) {
@@ -96,7 +101,7 @@ class Panel {
     const list = element("ul", { class: "findings" });
     for (const one of missing) {
       const text = `${one.link}, line ${one.line}: ${one.filename}: ${one.reason}`;
-      list.append(element("li", { tabindex: 0, onclick: () => this.stage.light([one.link]) }, text));
+      list.append(choice(() => this.stage.light([one.link]), text));
     }
     for (const note of notes) list.append(element("li", {}, note));
     box.append(list);
@@ -136,11 +141,12 @@ class Panel {
     }
     if (joint.type === "planar") return [slide(0, `${joint.name} x`), slide(1, `${joint.name} y`), turn(2, `${joint.name} angle`)];
     const part = joint.type === "prismatic" ? slide(0) : turn(0);
-    if (joint.lower !== null && joint.upper !== null && joint.lower < joint.upper && joint.type !== "continuous") {
+    if (joint.lower !== null && joint.upper !== null && joint.lower <= joint.upper && joint.type !== "continuous") {
       part.limits = [joint.lower / part.factor, joint.upper / part.factor];
       const most = part.unit === "°" ? 360 : Infinity; // some files say 100 turns: a slider of that length is of no use
-      part.low = Math.max(part.limits[0], -most);
-      part.high = Math.min(part.limits[1], most);
+      const within = [Math.max(part.limits[0], -most), Math.min(part.limits[1], most)];
+      const [low, high] = within[0] < within[1] ? within : part.limits;
+      if (low < high) Object.assign(part, { low, high });
     }
     return [part];
   }
@@ -208,6 +214,7 @@ class Panel {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input[type=number], select, textarea")) return;
+    if (event.target.matches("[type=checkbox]:focus-visible, summary:focus-visible") && event.key === " ") return; // a click leaves the key to the page
     if (event.target.matches("input[type=range], button") && (event.key.startsWith("Arrow") || event.key === " ")) return;
     const bound = this.keys.get(event.key.length === 1 ? event.key.toLowerCase() : event.key);
     if (!bound) return;

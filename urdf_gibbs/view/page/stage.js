@@ -52,13 +52,13 @@ class Stage {
   }
 
   placeCamera() {
-    const { position, target, up, size } = this.data.camera;
+    const { position, target, up, size, robot_size } = this.data.camera;
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(...up), new THREE.Vector3(0, 1, 0));
     this.viewer.scene.quaternion.copy(turn); // meshcat's camera is at home where y is up
     const frame = new THREE.Matrix4().makeRotationFromQuaternion(turn.clone().invert());
     this.viewer.set_transform(["Cameras", "default", "rotated"], frame.toArray());
     const camera = this.viewer.camera;
-    camera.near = size / 200;
+    camera.near = Math.min(size, 2 * robot_size) / 200; // a small robot that goes far can be looked at closely
     camera.far = size * 200;
     camera.fov = 45;
     camera.position.copy(new THREE.Vector3(...position).applyQuaternion(turn));
