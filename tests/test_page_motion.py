@@ -331,3 +331,19 @@ def test_arrows_are_scaled_to_contacts_and_the_list_follows(open_page: OpenPage,
     row, box = (tab.page.locator(one).bounding_box() for one in ("#impacts li.chosen", "#impacts ul"))
     assert row is not None and box is not None
     assert row["y"] >= box["y"] - 1 and row["y"] + row["height"] <= box["y"] + box["height"] + 1
+
+
+def test_the_camera_follows_a_robot_that_flies_away(open_page: OpenPage, tmp_path: Path) -> None:
+    robot = ug.load(ug.model_path("planar3r"), "floating")
+    q = robot.neutral()
+    v = np.zeros(robot.nv)
+    v[0] = 3.0
+    run = ug.simulate(robot, q, v, 2.0)
+    tab = open_page(run.animate().save(tmp_path / "away.html"))
+    scrub(tab, 0.0)
+    tab.page.locator("#show-follow").check()
+    start = on_screen(tab, ug.centre_of_mass(robot, run.q[0]))
+    scrub(tab, 2.0)
+    end = on_screen(tab, ug.centre_of_mass(robot, run.q[-1]))
+    assert max(abs(start[0] - end[0]), abs(start[1] - end[1])) <= 1
+    assert tab.complaints == []

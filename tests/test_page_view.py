@@ -140,9 +140,12 @@ def test_every_box_shows_and_hides(panda_page: Opened, layer: str) -> None:
     first = tab.picture()
     tab.page.locator(f"#show-{layer}").set_checked(not was)
     second = tab.picture()
-    assert changed(first, second)[:, :STAGE].sum() > 60
+    shown = changed(first, second)[:, :STAGE].sum()
+    assert shown > 60
     tab.page.locator(f"#show-{layer}").set_checked(was)
-    assert changed(first, tab.picture())[:, :STAGE].sum() == 0
+    left = changed(first, tab.picture())[:, :STAGE].sum()
+    # Where faces of two links coincide, either may be in front after they were drawn as glass.
+    assert left <= (0.03 * shown if layer == "glass" else 0)
     assert tab.complaints == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import subprocess
 import sys
 import time
@@ -30,7 +31,7 @@ from urdf_text import (
     robot,
 )
 
-from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, bias, frame_placement, jacobian, load, mass_matrix
+from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, bias, frame_placement, jacobian, load, mass_matrix, model_path
 
 Array = NDArray[np.float64]
 ROUND_OFF = 1e-12  # a few hundred operations on numbers of order one, eps = 2e-16
@@ -979,3 +980,12 @@ print(abs(u.inverse_dynamics(robot, q, v, a) - v).max() < 1e-9, robot.nv)
 def test_import_is_light() -> None:
     heavy = ("pinocchio", "meshcat", "matplotlib", "typer", "rich", "urchin", "urdfpy")
     assert run(f"import sys, urdf_gibbs; print([name for name in {heavy!r} if name in sys.modules])").strip() == "[]"
+
+
+def test_a_robot_is_pickled_without_its_machine_code() -> None:
+    robot = load(model_path("planar3r"))
+    q = robot.random(0)
+    M = mass_matrix(robot, q)
+    other = pickle.loads(pickle.dumps(robot))
+    assert other.fingerprint == robot.fingerprint
+    np.testing.assert_array_equal(mass_matrix(other, q), M)

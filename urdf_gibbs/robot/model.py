@@ -282,6 +282,10 @@ class Robot:
             digest.update((np.asarray(array, dtype="<f8") + 0.0).tobytes())  # + 0.0: minus zero is zero
         return digest.hexdigest()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without machine code, which belongs to its process."""
+        return {**self.__dict__, "_cache": {}}
+
     def __repr__(self) -> str:
         return (
             f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, "

@@ -11,7 +11,7 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact
 from urdf_gibbs.view.motion import Place
 
-MANY_POINTS = 12
+MANY_POINTS, FEW_POINTS = 12, 4
 
 
 class Contact(NamedTuple):
@@ -46,9 +46,9 @@ def chosen_points(
 
 
 def struck_points(contacts: list[Contact], impacts: Sequence[Impact]) -> list[Contact]:
-    """Those that struck something, some of them where they are many."""
+    """Those that struck something, some of them where they are many; the first few of all where nothing was struck."""
     struck = _struck(impacts)
-    return [contact for contact in contacts if contact.name in struck][:MANY_POINTS]
+    return [contact for contact in contacts if contact.name in struck][:MANY_POINTS] if struck else contacts[:FEW_POINTS]
 
 
 def _struck(impacts: Sequence[Impact]) -> set[str]:

@@ -76,6 +76,9 @@ class Overlays {
     this.points(stage.data.points || []);
     this.perLink("names", "Link names", "n", false, (link) => [this.name(link)], "");
     this.walls(stage.data.walls || []);
+    if (stage.data.motion && stage.robot.mass > 0) {
+      this.layer("follow", "Camera follows", "l", false, "the camera goes along with the centre of mass").apply = (on) => { stage.follow = on; };
+    }
     this.layer("grid", "Grid, world frame", "g", true, "");
     this.layers.get("grid").objects.push(stage.viewer.scene_tree.find(["Grid"]).object, stage.viewer.scene_tree.find(["Axes"]).object);
     for (const [key, layer] of [...this.layers]) {

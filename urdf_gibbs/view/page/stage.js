@@ -31,7 +31,21 @@ class Stage {
       place(this.links[i].object, m);
     });
     for (const listener of this.listeners) listener(q, this.frames);
+    this.followed();
     this.viewer.set_dirty();
+  }
+
+  // The camera goes along with the centre of mass, where that is wanted.
+  followed() {
+    const centre = centreOfMass(this.robot, this.frames) || [0, 0, 0];
+    const now = new THREE.Vector3(...centre).applyQuaternion(this.viewer.scene.quaternion);
+    if (this.follow && this.centre) {
+      const step = now.clone().sub(this.centre);
+      this.viewer.camera.position.add(step);
+      this.viewer.controls.target.add(step);
+      this.viewer.controls.update();
+    }
+    this.centre = now;
   }
 
   onMove(listener) {
