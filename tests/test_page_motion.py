@@ -334,7 +334,7 @@ def test_arrows_are_scaled_to_contacts_and_the_list_follows(open_page: OpenPage,
 
 
 def test_the_camera_follows_a_robot_that_flies_away(open_page: OpenPage, tmp_path: Path) -> None:
-    robot = ug.load(ug.model_path("planar3r"), "floating")
+    robot = ug.load(ug.model_path("block"), "floating")
     q = robot.neutral()
     v = np.zeros(robot.nv)
     v[0] = 3.0
