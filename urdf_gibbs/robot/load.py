@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
@@ -18,6 +18,7 @@ from urdf_gibbs.robot.urdf import Urdf, read
 Base = Literal["fixed", "floating", "planar"]
 BASES = ("fixed", "floating", "planar")
 XML_TEXT = "<text>"
+EXTENSION = "urdf_gibbs"  # the element below <robot> that makes links elastic
 
 
 def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> Robot:
@@ -33,17 +34,41 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
     with not_collected():
-        urdf, text = _read(source)
-        tree = build(urdf, base, mimic)
-        if tree is None:
-            raise UrdfError(urdf.findings.errors)
-        if not text:
-            from urdf_gibbs.robot.write import urdf_text
-
-            text = urdf_text(urdf)
-        robot = assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text, mimic)
+        robot = _made(*_read(source), base, mimic, package_dirs)
     _warn(robot.findings)
     return robot
+
+
+def load_elastic(
+    path: str | os.PathLike[str],
+    entries: Iterable[Mapping[str, str]],
+    base: Base = "fixed",
+    mimic: bool = True,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+) -> Robot:
+    """``load`` with a <flexible> of these attributes for each entry beside the file's own; the robot's source has them too."""
+    from urdf_gibbs.robot.flexible import with_elements
+
+    with not_collected():
+        urdf, text = _read(path)
+        if not urdf.findings.errors:
+            text = with_elements(text, entries)
+            urdf = read_text(text, source_name(path))
+        robot = _made(urdf, text, base, mimic, package_dirs)
+    _warn(robot.findings)
+    return robot
+
+
+def _made(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+    """The robot of links and joints and the text that they were read from; where there is none it is written."""
+    tree = build(urdf, base, mimic)
+    if tree is None:
+        raise UrdfError(urdf.findings.errors)
+    if not text:
+        from urdf_gibbs.robot.write import urdf_text
+
+        text = urdf_text(urdf)
+    return assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text, mimic)
 
 
 def read_source(source: Any) -> Urdf:
@@ -71,7 +96,17 @@ def read_text(text: str | bytes, file: str) -> Urdf:
     """Links and joints of XML; findings call it ``file``."""
     findings = Findings(file)
     root = xml.parse(text, findings)
-    return Urdf("", file, findings) if root is None else read(root, findings)
+    return Urdf("", file, findings) if root is None else read_root(root, findings)
+
+
+def read_root(root: xml.Element, findings: Findings) -> Urdf:
+    """Links and joints of a parsed <robot>."""
+    urdf = read(root, findings)
+    if root.all(EXTENSION):
+        from urdf_gibbs.robot.flexible import check_flexible, read_flexible
+
+        urdf.flexible = check_flexible(urdf, read_flexible(root, findings))
+    return urdf
 
 
 def source_name(source: Any) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Joints = tuple["Joint", ...]
 
+SAGGING = 0.05  # of its length: how far a random configuration bends a link
+
 
 def neutral(joints: Joints, nq: int) -> Array:
     q = np.zeros(nq)
@@ -43,6 +45,8 @@ def random(joints: Joints, nq: int, limits: tuple[Array, Array], rng: np.random.
             reach[joint.iq] = np.pi
         elif joint.type == "planar":
             reach[joint.iq + 2] = np.pi
+        elif joint.beam is not None:
+            reach[joint.iq : joint.iq + joint.nq] = SAGGING * joint.beam.length
     centre = np.clip(np.zeros(nq), *limits)
     lower, upper = np.maximum(limits[0], centre - reach), np.minimum(limits[1], centre + reach)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -151,8 +155,8 @@ def _free(joints: Joints, kind: str = "") -> Iterator[Joint]:
 
 
 def _scalar_indices(joints: Joints) -> tuple[list[int], list[int]]:
-    single = [joint for joint in _free(joints) if joint.nq == 1]
-    return [joint.iq for joint in single], [joint.iv for joint in single]
+    flat = [joint for joint in _free(joints) if joint.nq == 1 or joint.type == "elastic"]
+    return [joint.iq + k for joint in flat for k in range(joint.nq)], [joint.iv + k for joint in flat for k in range(joint.nv)]
 
 
 def _checked(values: ArrayLike, width: int, name: str) -> Array:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
-from urdf_gibbs.robot.tree import Tree
+from urdf_gibbs.robot.tree import Body, Tree
 from urdf_gibbs.robot.urdf import Link, Urdf
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 
 NQ = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 7, "planar": 3}
 NV = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 6, "planar": 3}
+BEAM_ARRAYS = ("root", "first", "second", "rotary", "C1", "G0", "G", "spin", "spins", "stiffness", "damping", "tip", "tip_rotation")
 VELOCITY_SUFFIXES = {6: ("vx", "vy", "vz", "wx", "wy", "wz"), 3: ("vx", "vy", "w")}
 
 
@@ -58,14 +60,25 @@ class Joint:
     effort: float = np.inf
     damping: float = 0.0
     friction: float = 0.0
+    beam: Beam | None = field(default=None, repr=False)  # of an elastic joint: it leads from the beam's root to its tip
 
     @property
     def is_mimic(self) -> bool:
         return bool(self.master)
 
+    def named(self, suffixes: tuple[str, ...]) -> list[str]:
+        """A name for each coordinate: the joint's, with these suffixes where it has several; an elastic joint has its own."""
+        own = self.beam.names if self.beam is not None else suffixes
+        return [self.name] if not own or (self.nv == 1 and self.beam is None) else [f"{self.name}.{suffix}" for suffix in own]
+
     @property
     def columns(self) -> list[tuple[str, tuple[float, float, float]]]:
-        """One ("R" or "P", unit axis in the body's frame) for each velocity: rotation about, translation along the axis."""
+        """One ("R" or "P", unit axis in the body's frame) for each velocity: rotation about, translation along the axis.
+
+        An elastic joint has ("E", zero) for each of its coordinates: its twists change with them.
+        """
+        if self.type == "elastic":
+            return [("E", (0.0, 0.0, 0.0))] * self.nv
         if self.type == "prismatic":
             return [("P", self.axis)]
         if self.type == "floating":
@@ -134,7 +147,7 @@ class Robot:
         names: list[str] = []
         for joint in self.joints:
             if not joint.is_mimic:
-                names += [joint.name] if joint.nv == 1 else [f"{joint.name}.{suffix}" for suffix in VELOCITY_SUFFIXES[joint.nv]]
+                names += joint.named(VELOCITY_SUFFIXES.get(joint.nv, ()))
         return tuple(names)
 
     @cached_property
@@ -146,6 +159,11 @@ class Robot:
     def branches(self) -> Branches:
         """Root-to-leaf chains of moving bodies (S18, Sect. 2); a sequence that makes its members when asked."""
         return Branches(tuple(joint.name for joint in self.joints), self.parent)
+
+    @cached_property
+    def is_flexible(self) -> bool:
+        """Whether some link is elastic."""
+        return any(joint.beam is not None for joint in self.joints)
 
     def frame(self, link: str) -> Frame:
         """Where a link (also one merged into its parent) sits."""
@@ -240,6 +258,9 @@ class Robot:
         """A new robot in which a link has another mass [kg], centre of mass (3,) [m] or inertia about it (3, 3) [kg m^2] (link axes)."""
         if link not in self._frames:
             raise UnknownNameError("link", link, self.link_names)
+        elastic = {joint.beam.link for joint in self.joints if joint.beam is not None}
+        if link in elastic:
+            raise ArgumentError(f'link "{link}" is elastic: its inertia is that of its beam, in <urdf_gibbs>')
         changed = []
         for one in self.links:
             old = one.inertial or NO_INERTIA
@@ -258,7 +279,7 @@ class Robot:
         merged = NO_INERTIA
         for name, (owner, pose) in self._frames.items():
             own = inertials[name]
-            if owner == body and own is not None:
+            if owner == body and own is not None and name not in elastic:
                 merged = joined(merged, moved(pose, own))
         if body < 0:
             return replace(self, links=tuple(changed), base_inertia=merged, _cache={})
@@ -278,7 +299,8 @@ class Robot:
         digest.update(repr([(j.type, j.iq, j.iv) for j in self.joints]).encode())
         digest.update(repr(self.parent).encode())
         motion = np.array([(*j.axis, j.ratio, j.offset) for j in self.joints], dtype="<f8")
-        for array in (motion, self.placement, self.mass, self.com, self.inertia):
+        beams = [getattr(j.beam, name) for j in self.joints if j.beam is not None for name in BEAM_ARRAYS]
+        for array in (motion, self.placement, self.mass, self.com, self.inertia, *beams):
             digest.update((np.asarray(array, dtype="<f8") + 0.0).tobytes())  # + 0.0: minus zero is zero
         return digest.hexdigest()
 
@@ -303,8 +325,9 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
     for body, is_free in zip(bodies, free, strict=True):
         own.append((iq, iv))
         if is_free:
-            iq += NQ[body.joint.type]
-            iv += NV[body.joint.type]
+            nq, nv = _sizes(body)
+            iq += nq
+            iv += nv
     joints = []
     for i, body in enumerate(bodies):
         j, follows = body.joint, body.dependency
@@ -312,7 +335,8 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
         master = "" if free[i] else follows.master
         tie = (follows.ratio, follows.offset)
         limits = (j.lower, j.upper, j.velocity, j.effort)
-        joints.append(Joint(j.name, j.type, j.child, j.axis, *start, NQ[j.type], NV[j.type], *tie, master, *limits, j.damping, j.friction))
+        head = (j.name, j.type, j.child, j.axis, *start, *_sizes(body))
+        joints.append(Joint(*head, *tie, master, *limits, j.damping, j.friction, body.beam))
     n = len(bodies)
     placement = np.zeros((n, 4, 4))
     placement[:, 3, 3] = 1.0
@@ -331,7 +355,7 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
         com=_frozen(np.array([body.inertia.com for body in bodies]).reshape(n, 3)),
         inertia=_frozen(0.5 * inertia + 0.5 * inertia.transpose(0, 2, 1)),
         base_inertia=tree.world_inertia,
-        links=tuple(urdf.links),
+        links=(*urdf.links, *(Link(body.joint.child, line=body.joint.line) for body in bodies if body.beam is not None)),
         root_link=tree.root,
         findings=tuple(urdf.findings.items),
         nq=iq,
@@ -341,6 +365,11 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
         source=source,
         mimic=mimic,
     )
+
+
+def _sizes(body: Body) -> tuple[int, int]:
+    """nq and nv of a body's joint."""
+    return (body.beam.m, body.beam.m) if body.beam is not None else (NQ[body.joint.type], NV[body.joint.type])
 
 
 def _frozen(array: Array) -> Array:

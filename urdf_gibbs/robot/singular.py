@@ -26,7 +26,12 @@ def inertia_scale(robot: Robot, q: Array) -> Array:
     scale = np.zeros(robot.nv)
     for i in range(len(robot.joints) - 1, -1, -1):
         joint = robot.joints[i]
-        for k, (kind, _) in enumerate(joint.columns):
+        if joint.beam is not None:  # its own coordinates: of the beam, and of what the tip carries
+            beam = joint.beam
+            turn, shift = norm(beam.tip_rotation, axis=1), norm(beam.tip[: beam.m], axis=1)
+            carried = shift**2 * total[i] + 2.0 * shift * turn * first[i] + turn**2 * second[i]
+            scale[joint.iv : joint.iv + joint.nv] += np.trace(beam.G, axis1=2, axis2=3).diagonal()[: beam.m] + carried
+        for k, (kind, _) in enumerate(joint.columns if joint.beam is None else ()):
             scale[joint.iv + k] += joint.ratio**2 * (second[i] if kind == "R" else total[i])
         parent = robot.parent[i]
         if parent >= 0:  # shift by d: m d^2 + 2 d (m r) + m r^2
@@ -34,6 +39,10 @@ def inertia_scale(robot: Robot, q: Array) -> Array:
             second[parent] += second[i] + 2.0 * d * first[i] + d * d * total[i]
             first[parent] += first[i] + d * total[i]
             total[parent] += total[i]
+            if joint.beam is not None:
+                total[parent] += joint.beam.mass
+                first[parent] += joint.beam.mass * d
+                second[parent] += joint.beam.mass * d * d + float(norm(joint.beam.rotary))
     return scale
 
 

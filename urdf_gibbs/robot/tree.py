@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.spatial import EYE3, IDENTITY, NO_INERTIA, ZERO3, Inertia, Pose, compose, joined, moved, rotation_about
 from urdf_gibbs.robot.urdf import ONE_DOF, Mimic, Urdf, UrdfJoint
+
+if TYPE_CHECKING:
+    from urdf_gibbs.flexible.build import Specification
 
 ROOT_JOINT = "root_joint"
 WORLD = -1
@@ -43,6 +50,7 @@ class Body:
     pose: Pose
     dependency: Dependency
     inertia: Inertia = NO_INERTIA
+    beam: Beam | None = None  # from the parent body to this one, the beam's tip
 
 
 @dataclass(slots=True)
@@ -214,6 +222,17 @@ def _merge(urdf: Urdf, root: str, children: dict[str, list[UrdfJoint]], base: st
         link = joint.child
         tree.frames[link] = (body, pose)
         inertial = inertials[link]
+        flexible = urdf.flexible.get(link)
+        if flexible is not None:
+            _add_beam(tree, flexible, body, pose)
+            at_tip = [child for child in children[link] if flexible.holds_at_tip(child.pose[1])]
+            at_root = [child for child in children[link] if child not in at_tip]
+            # The tip's come first, so that what it carries stays in one piece.
+            stack += [(child, dependencies[child.name], body, pose) for child in reversed(at_root)]
+            back = tuple(-flexible.length * x for x in flexible.direction)
+            from_tip = compose((pose[0], ZERO3), (EYE3, back))  # type: ignore[arg-type]
+            stack += [(child, dependencies[child.name], len(bodies) - 1, from_tip) for child in reversed(at_tip)]
+            continue
         if inertial is not None:
             inertial = moved(pose, inertial)
             if body == WORLD:
@@ -223,6 +242,18 @@ def _merge(urdf: Urdf, root: str, children: dict[str, list[UrdfJoint]], base: st
         for child in reversed(children[link]):
             stack.append((child, dependencies[child.name], body, pose))
     return tree
+
+
+def _add_beam(tree: Tree, flexible: Specification, body: int, pose: Pose) -> None:
+    """The beam of a link at ``pose`` in a body, and its tip as a body of its own, with the body's axes."""
+    from urdf_gibbs.flexible.build import make_beam
+
+    turn, root = np.reshape(pose[0], (3, 3)), np.array(pose[1])
+    beam = make_beam(flexible, root, turn @ flexible.frame)
+    x, y, z = (root + beam.length * beam.axis).tolist()
+    joint = UrdfJoint(f"{flexible.link}.elastic", "elastic", flexible.link, f"{flexible.link}.tip", line=flexible.line)
+    tree.bodies.append(Body(joint, body, (EYE3, (x, y, z)), Dependency(joint.name), beam=beam))
+    tree.frames[joint.child] = (len(tree.bodies) - 1, (pose[0], ZERO3))
 
 
 def _displaced(joint: UrdfJoint, position: float) -> Pose:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.spatial import (
@@ -21,6 +22,9 @@ from urdf_gibbs.robot.spatial import (
     transpose,
 )
 from urdf_gibbs.robot.xml import Element
+
+if TYPE_CHECKING:
+    from urdf_gibbs.flexible.build import Specification
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
@@ -104,6 +108,7 @@ class Urdf:
     links: list[Link] = field(default_factory=list)
     joints: list[UrdfJoint] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)  # joints with a name and no more
+    flexible: dict[str, Specification] = field(default_factory=dict)  # by link
 
 
 def read(root: Element, findings: Findings) -> Urdf:
