@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from urdf_gibbs.dynamics.model import Model, column_sum, joint_motion
+from urdf_gibbs.dynamics import elastic
+from urdf_gibbs.dynamics.elastic import Tip, inertia_of, mixed
+from urdf_gibbs.dynamics.model import Body, Model, column_sum, joint_motion
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, identity, matmul, matvec, mul, scale, transposed, vadd, vsub
 
 Placement = tuple[Matrix, Vector]
@@ -13,7 +15,7 @@ def placements(model: Model, q: Vector) -> list[Placement]:
     result: list[Placement] = []
     for body in model.bodies:
         R, p = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else result[body.parent]
-        R_joint, p_joint = joint_motion(body, q)
+        R_joint, p_joint = elastic_motion(body, q) if body.beam is not None else joint_motion(body, q)
         E = [row[:3] for row in body.E[:3]]
         offset = [row[3] for row in body.E[:3]]
         result.append((matmul(R, matmul(E, R_joint)), vadd(p, matvec(R, vadd(offset, matvec(E, p_joint))))))
@@ -31,22 +33,60 @@ def jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
     i = body
     while i >= 0:
         R, p = pose[i]
-        for column in model.bodies[i].columns:
-            axis = scale(column.ratio, matvec(R, column.axis))
-            entries = [*cross(axis, vsub(target, p)), *axis] if column.kind == "R" else [*axis, 0.0, 0.0, 0.0]
+        tip = tip_of(model.bodies[i], q)
+        for k, column in enumerate(model.bodies[i].columns):
+            if tip is not None:
+                above = model.bodies[i].parent
+                R_above = identity(3) if above < 0 else pose[above][0]
+                angular, linear = matvec(R_above, tip.angular[k]), matvec(R_above, tip.linear[k])
+                entries = [*vadd(linear, cross(angular, vsub(target, p))), *angular]
+            else:
+                axis = scale(column.ratio, matvec(R, column.axis))
+                entries = [*cross(axis, vsub(target, p)), *axis] if column.kind == "R" else [*axis, 0.0, 0.0, 0.0]
             for row, entry in enumerate(entries):
                 J[row][column.iv] = add(J[row][column.iv], entry)
         i = model.bodies[i].parent
     return J
 
 
+def elastic_screws(model: Model, q: Vector, v: Vector) -> Vector:
+    """For each elastic joint, in world axes at the world's origin, angular first: its columns (6 each), and what rates alone contribute to
+    the twist of its tip against its parent (6)."""
+    found: Vector = []
+    pose = placements(model, q)
+    for body in model.bodies:
+        if body.beam is None:
+            continue
+        rate = [v[column.iv] for column in body.columns]
+        tip = elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]), rate)
+        R, p = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else pose[body.parent]
+        r = vadd([row[3] for row in body.E[:3]], tip.shift)
+        for angular, linear in zip(tip.angular, tip.linear, strict=True):
+            found += _at_the_origin(R, p, angular, vadd(linear, cross(r, angular)))
+        spin, speed = mixed(rate, tip.angular), mixed(rate, tip.linear)
+        found += _at_the_origin(R, p, tip.turning, vadd(tip.shifting, vadd(cross(speed, spin), cross(r, tip.turning))))
+    return found
+
+
+def _at_the_origin(R: Matrix, p: Vector, angular: Vector, linear: Vector) -> Vector:
+    """A twist given in a frame (R, p), at the frame's origin, as one in world axes at the world's."""
+    turned = matvec(R, angular)
+    return [*turned, *vadd(matvec(R, linear), cross(p, turned))]
+
+
 def first_moment(model: Model, q: Vector) -> tuple[Scalar, Vector]:
     """(mass, mass times centre of mass) of all moving bodies."""
     mass: Scalar = 0.0
     moment: Vector = [0.0, 0.0, 0.0]
-    for body, (R, p) in zip(model.bodies, placements(model, q), strict=True):
+    poses = placements(model, q)
+    for body, (R, p) in zip(model.bodies, poses, strict=True):
         mass = add(mass, body.mass)
         moment = vadd(moment, scale(body.mass, vadd(p, matvec(R, body.com))))
+        if body.beam is not None:
+            R, p = poses[body.parent] if body.parent >= 0 else (identity(3), [0.0, 0.0, 0.0])
+            own = inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m])).moment
+            mass = add(mass, body.beam.mass)
+            moment = vadd(moment, vadd(scale(body.beam.mass, p), matvec(R, own)))
     return mass, moment
 
 
@@ -59,6 +99,20 @@ def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:
     angular: Vector = [0.0, 0.0, 0.0]
     for body, (R, p) in zip(model.bodies, pose, strict=True):
         w, d = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
+        tip = tip_of(body, q)
+        if tip is not None and body.beam is not None:
+            rate = [v[column.iv] for column in body.columns]
+            frame, origin = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else pose[body.parent]
+            w, d = matvec(frame, mixed(rate, tip.angular)), matvec(frame, mixed(rate, tip.linear))
+            beam, own = body.beam, inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
+            zero: Vector = [0.0, 0.0, 0.0]
+            turn, speed = (zero, zero) if body.parent < 0 else (omega[body.parent], velocity[body.parent])
+            turn, speed = matvec(transposed(frame), turn), matvec(transposed(frame), speed)
+            flow = vadd(scale(beam.mass, speed), vadd(cross(turn, own.moment), mixed(rate, own.linear)))
+            about_root = vadd(cross(own.moment, speed), vadd(matvec(own.inertia, turn), mixed(rate, own.angular)))
+            flow, about_root = matvec(frame, flow), matvec(frame, about_root)
+            linear = vadd(linear, flow)
+            angular = vadd(angular, vadd(about_root, cross(vsub(origin, about), flow)))
         if body.parent >= 0:
             w_p = omega[body.parent]
             d = vadd(d, vadd(velocity[body.parent], cross(w_p, vsub(p, pose[body.parent][1]))))
@@ -71,6 +125,17 @@ def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:
         linear = vadd(linear, impulse)
         angular = vadd(angular, vadd(spin, cross(vsub(vadd(p, lever), about), impulse)))
     return [*linear, *angular]
+
+
+def tip_of(body: Body, q: Vector) -> Tip | None:
+    """The tip that an elastic joint leads to."""
+    return None if body.beam is None else elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
+
+
+def elastic_motion(body: Body, q: Vector) -> Placement:
+    tip = tip_of(body, q)
+    assert tip is not None
+    return tip.turn, tip.shift
 
 
 def potential_energy(moment: Vector, gravity: Vector) -> Scalar:

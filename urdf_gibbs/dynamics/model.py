@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cos, mul, scale, sin, vadd
+from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.model import Robot
 
@@ -13,6 +14,7 @@ from urdf_gibbs.robot.model import Robot
 class Column:
     """One velocity of a joint: "R" rotation about or "P" translation along ``axis`` (unit, body frame).
 
+    "E": a coordinate of an elastic joint, whose twist depends on where it is (dynamics/elastic.py).
     It adds ``ratio`` times entry ``iv`` of v (a ratio other than 1 only for mimic joints).
     """
 
@@ -37,6 +39,7 @@ class Body:
     mass: Scalar
     com: Vector
     inertia: Matrix
+    beam: Beam | None = None  # between the parent body and this one, its tip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ def _build(robot: Robot) -> Model:
     )
     for joint, parent, E, mass, com, inertia in data:
         columns = [Column(kind, list(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
-        bodies.append(Body(joint.type, parent, E, list(joint.axis), columns, joint.iq, joint.ratio, joint.offset, mass, com, inertia))
+        motion = (list(joint.axis), columns, joint.iq, joint.ratio, joint.offset)
+        bodies.append(Body(joint.type, parent, E, *motion, mass, com, inertia, joint.beam))
     end = list(range(1, len(bodies) + 1))
     for i in range(len(bodies) - 1, -1, -1):
         if bodies[i].parent >= 0:

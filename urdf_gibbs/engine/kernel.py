@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.dynamics import explicit, gibbs_appell
+from urdf_gibbs.dynamics import explicit, gibbs_appell, gibbs_appell_flexible, transformations_flexible
 from urdf_gibbs.dynamics.evaluate import evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.asking import Array, Kernel
@@ -37,8 +37,14 @@ from urdf_gibbs.robot.model import Robot
 
 GRAVITY = (0.0, 0.0, -9.81)
 COMPILED = "compiled"
-REFERENCES: dict[str, ModuleType] = {"gibbs_appell": gibbs_appell, "explicit": explicit}
-METHODS = (COMPILED, *REFERENCES)
+REFERENCES: dict[str, ModuleType] = {
+    "gibbs_appell": gibbs_appell,
+    "explicit": explicit,
+    "gibbs_appell_flexible": gibbs_appell_flexible,
+    "transformations_flexible": transformations_flexible,
+}
+METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
+FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PIECES = 8  # of a batch for each thread
@@ -47,6 +53,11 @@ WORK = 3_000_000  # operations in a batch for each thread: less is done before a
 _threads = max(1, os.cpu_count() or 1)
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.RLock()
+
+
+def methods_of(robot: Robot) -> tuple[str, ...]:
+    """The formulations that a robot is compared by."""
+    return FLEXIBLE_METHODS if robot.is_flexible else METHODS
 
 
 def set_threads(count: int) -> None:
@@ -86,8 +97,13 @@ def kernel(
     """The callable of a question, the same one each time; compiled unless a reference formulation is named."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
-    if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS)
+    if method != COMPILED and method not in REFERENCES:
+        raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
+    if robot.is_flexible and method not in FLEXIBLE_METHODS:
+        expected = ", ".join(FLEXIBLE_METHODS)
+        raise ArgumentError(
+            f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
+        )
     options = checked_options(robot, name, _options(gravity, frame, point, parameters))
     key = f"{method} {name} {options}"
     found: Callable[..., Array] | None = robot._cache.get(key)
@@ -183,7 +199,7 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
     if single:
         work = arithmetic(program.outputs)
         return Compiled(robot, name, options, load_code(single), lambda: load_code(batch_ir(program)), work)
-    if name in LOOPED and not options.parametric and not any(joint.is_mimic for joint in robot.joints):
+    if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # at least, or it would be straight-line code
         return Compiled(robot, name, options, code, lambda: code, work)
@@ -289,6 +305,8 @@ class Composed(Plain):
         robot = self.robot
         if quaternion_error(robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
             return self._bad_quaternion(flat[0])
+        if robot.is_flexible and self.name != "forward_dynamics":
+            return super()._fill(flat, result, batch)
         if any(joint.is_mimic for joint in robot.joints) and self.name in LOOPED and not self.options.parametric:
             if self.name == "forward_dynamics":
                 return self._solved(flat, result, batch)
@@ -334,6 +352,8 @@ class Reference(Kernel):
         formulation, model, gravity = REFERENCES[self.method], model_of(self.robot), list(self.options.gravity)
         if self.name == "mass_matrix":
             return evaluate(lambda q: formulation.mass_matrix(model, q), [q], self.shape)
+        if self.name == "gravity_force" and self.robot.is_flexible:
+            return evaluate(lambda q: formulation.gravity_force(model, q, gravity), [q], self.shape)
         if self.name in ("bias", "gravity_force"):
             v = rest[0] if rest else np.zeros((len(q), self.robot.nv))
             return evaluate(lambda q, v: formulation.bias(model, q, v, gravity), [q, v], self.shape)

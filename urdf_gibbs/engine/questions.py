@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from urdf_gibbs.dynamics import gibbs_appell_flexible as flexible
 from urdf_gibbs.dynamics import kinematics, local_force, local_forward, local_inertia
 from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.dynamics.scalar import matmul
+from urdf_gibbs.dynamics.scalar import dot, matmul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError
@@ -21,6 +22,7 @@ QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the r
 # Operations up to which straight-line code pays, by trying: beyond, code in loops compiles ten times faster and, for M, runs faster.
 STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000}
 STRAIGHT_DEFAULT = 20_000
+ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
 RAW = 100_000  # before folding
 SMALL = 24  # velocities up to which the factorised mass matrix has a chance against elimination
 # A pivot this small against the sum it comes from is looked at again, in Python. It is above the root of the round-off, because one
@@ -66,6 +68,8 @@ def answer(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> lis
 
 def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
     question = QUESTIONS[name]
+    if robot.is_flexible and name in FLEXIBLE:
+        return FLEXIBLE[name](robot, options, *inputs)
     if not question.local:
         return question.trace(robot, options, *inputs)
     model = parametric_model(robot, inputs[-1]) if options.parametric else local_model(robot)
@@ -74,14 +78,14 @@ def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> 
 
 def trace(robot: Robot, name: str, options: Options) -> Program:
     """The program of a question; raises TooLarge where straight-line code would not pay."""
-    graph = Graph(RAW)
+    graph = Graph(RAW if not robot.is_flexible else 20 * RAW)
     letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
     outputs, checks = _answered(robot, name, options, *inputs)
     checks = [*_quaternion_checks(robot, inputs[0]), *checks]
     values = simplified([*outputs, *(check.value for check in checks)], Graph())
     count = len(outputs)
-    if arithmetic(values[:count]) > STRAIGHT.get(name, STRAIGHT_DEFAULT):
+    if arithmetic(values[:count]) > (ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)):
         raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
     return Program(tuple(letters), values[:count], checks)
@@ -176,8 +180,69 @@ def _placement(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [entry for row in T for entry in row], []
 
 
+def _elastic(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
+    return kinematics.elastic_screws(model_of(robot), q, v), []
+
+
+def _screw_count(robot: Robot) -> tuple[int, ...]:
+    return (sum(6 * (joint.nv + 1) for joint in robot.joints if joint.beam is not None),)
+
+
 def _placements(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [entry for R, p in kinematics.placements(model_of(robot), q) for row in (*R, p) for entry in row], []
+
+
+# robots with elastic links ------------------------------------------------------------------------------
+
+
+def _elastic_mass_matrix(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    M = flexible.mass_matrix(model_of(robot), q)
+    return [entry for row in M for entry in row], []
+
+
+def _elastic_packed(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    M = flexible.mass_matrix(model_of(robot), q)
+    return [M[i][j] for i in range(robot.nv) for j in range(i + 1)], []
+
+
+def _elastic_bias(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
+    return flexible.bias(model_of(robot), q, v, list(options.gravity)), []
+
+
+def _elastic_gravity(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    return flexible.gravity_force(model_of(robot), q, list(options.gravity)), []
+
+
+def _elastic_inverse(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
+    return flexible.inverse_dynamics(model_of(robot), q, v, a, list(options.gravity)), []
+
+
+def _elastic_forward(robot: Robot, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
+    acceleration, pivots = flexible.forward_dynamics(model_of(robot), q, v, tau, list(options.gravity))
+    scale = inertia_scale(robot, robot.neutral())
+    return acceleration, [Check(pivot, SUSPECT * float(size), True, SINGULAR) for pivot, size in zip(pivots, scale, strict=True)]
+
+
+def _elastic_kinetic(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
+    M = flexible.mass_matrix(model_of(robot), q)
+    return [0.5 * dot(v, [dot(row, v) for row in M])], []
+
+
+def _elastic_potential(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    height, _ = _potential_energy(robot, options, q)
+    return [height[0] + flexible.strain_energy(model_of(robot), q)], []
+
+
+FLEXIBLE: dict[str, Callable[..., Traced]] = {
+    "mass_matrix": _elastic_mass_matrix,
+    "mass_matrix_packed": _elastic_packed,
+    "bias": _elastic_bias,
+    "gravity_force": _elastic_gravity,
+    "inverse_dynamics": _elastic_inverse,
+    "forward_dynamics": _elastic_forward,
+    "kinetic_energy": _elastic_kinetic,
+    "potential_energy": _elastic_potential,
+}
 
 
 def _square(robot: Robot) -> tuple[int, ...]:
@@ -206,6 +271,7 @@ QUESTIONS: dict[str, Question] = {
     "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
     "placement": Question(("q",), lambda robot: (4, 4), _placement, local=False),
     "placements": Question(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
+    "elastic": Question(("q", "v"), _screw_count, _elastic, local=False),
 }
 
 
@@ -213,6 +279,8 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the question, so that equal kernels are one."""
     falls = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
     gravity = options.gravity if name in falls else (0.0, 0.0, 0.0)
+    if options.parametric and robot.is_flexible:
+        raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: inertial parameters as an input are for rigid links")
     if options.parametric and not QUESTIONS[name].local:
         known = ", ".join(other for other, question in QUESTIONS.items() if question.local)
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
