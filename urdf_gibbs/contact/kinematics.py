@@ -2,7 +2,7 @@
 
 Compiled. The bodies' placements come from the robot's machine code; what a contact needs beyond them, the velocity and acceleration of
 a point and its normal row (S18, Eq. 43), follows from the joints' screws in world axes: a column is constant in its body's frame,
-so its rate is the body's twist times it.
+so its rate is the body's twist times it. The columns of elastic joints change with their coordinates: the robot's code gives them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Tree(Struct):
 
     parent: Int1  # (nb,) body above, -1: the world
     start: Int1  # (nb + 1,)
-    turns: Int1  # (nc,) 1: rotation about, 0: translation along the axis
+    turns: Int1  # (nc,) 1: rotation about, 0: translation along the axis, 2: of an elastic joint
+    bends: Int1  # (nb,) where the columns of an elastic joint begin in System.E, -1: it has none
     axis: Float2  # (nc, 3) in the body's frame
     iv: Int1  # (nc,) entry of v
     ratio: Float1  # (nc,) of a mimic joint
@@ -57,20 +58,32 @@ def tree_of(robot: Robot) -> Tree:
     free = [joint for joint in robot.joints if not joint.is_mimic]
 
     def places(*types: str) -> Array:
-        return np.array([(joint.iq, joint.iv) for joint in free if joint.type in types], dtype=np.int64).reshape(-1, 2)
+        own = [joint for joint in free if joint.type in types]
+        parts = [(joint.iq + k, joint.iv + k) for joint in own for k in range(joint.nv if joint.type == "elastic" else 1)]
+        return np.array(parts, dtype=np.int64).reshape(-1, 2)
 
     return Tree(
         parent=np.array(robot.parent, dtype=np.int64),
         start=np.cumsum([0, *(joint.nv for joint in robot.joints)]).astype(np.int64),
-        turns=np.array([kind == "R" for _, kind, *_ in columns], dtype=np.int64),
+        turns=np.array([{"P": 0, "R": 1, "E": 2}[kind] for _, kind, *_ in columns], dtype=np.int64),
+        bends=_elastic_places(robot),
         axis=np.array([axis for _, _, axis, *_ in columns], dtype=np.float64).reshape(-1, 3),
         iv=np.array([joint.iv + k for *_, joint, k in columns], dtype=np.int64),
         ratio=np.array([joint.ratio for *_, joint, _ in columns], dtype=np.float64),
-        single=places("revolute", "continuous", "prismatic"),
+        single=places("revolute", "continuous", "prismatic", "elastic"),
         planar=places("planar"),
         floating=places("floating"),
         above=_coupled(robot),
     )
+
+
+def _elastic_places(robot: Robot) -> Array:
+    """Six numbers for each column, and six for what rates alone contribute, joint by joint, as the question "elastic" answers."""
+    places, at = np.full(len(robot.joints), -1, dtype=np.int64), 0
+    for i, joint in enumerate(robot.joints):
+        if joint.beam is not None:
+            places[i], at = at, at + 6 * (joint.nv + 1)
+    return places
 
 
 def _coupled(robot: Robot) -> Array:
@@ -127,15 +140,19 @@ def normalise(tree: Tree, q: Array) -> None:
 @jit
 def screws(s: Any) -> None:
     """s.S (nc, 6): the columns in world axes, angular first, linear at the world's origin; s.T (nb, 12) holds rows of R, then p."""
-    T, S, axis, start, turns = s.T, s.S, s.tree.axis, s.tree.start, s.tree.turns
+    T, S, axis, start, turns, bends, E = s.T, s.S, s.tree.axis, s.tree.start, s.tree.turns, s.tree.bends, s.E
     for i in range(T.shape[0]):
         px, py, pz = T[i, 9], T[i, 10], T[i, 11]
         for j in range(start[i], start[i + 1]):
+            if turns[j] == 2:
+                for k in range(6):
+                    S[j, k] = E[bends[i] + 6 * (j - start[i]) + k]
+                continue
             a, b, c = axis[j, 0], axis[j, 1], axis[j, 2]
             x = T[i, 0] * a + T[i, 1] * b + T[i, 2] * c
             y = T[i, 3] * a + T[i, 4] * b + T[i, 5] * c
             z = T[i, 6] * a + T[i, 7] * b + T[i, 8] * c
-            if turns[j]:
+            if turns[j] == 1:
                 S[j, 0], S[j, 1], S[j, 2] = x, y, z
                 S[j, 3], S[j, 4], S[j, 5] = py * z - pz * y, pz * x - px * z, px * y - py * x
             else:
@@ -147,7 +164,7 @@ def screws(s: Any) -> None:
 def twists(s: Any) -> None:
     """s.V, s.A (nb, 6): twist of each body and its rate, in world axes at the world's origin, for s.v and accelerations s.b."""
     S, V, A, v, b = s.S, s.V, s.A, s.v, s.b
-    parent, start, iv, ratio = s.tree.parent, s.tree.start, s.tree.iv, s.tree.ratio
+    parent, start, iv, ratio, bends, E = s.tree.parent, s.tree.start, s.tree.iv, s.tree.ratio, s.tree.bends, s.E
     for i in range(V.shape[0]):
         above = parent[i]
         for k in range(6):
@@ -159,6 +176,12 @@ def twists(s: Any) -> None:
                 V[i, k] += S[j, k] * speed
                 A[i, k] += S[j, k] * rise
         wx, wy, wz, ux, uy, uz = V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5]
+        if bends[i] >= 0:  # its columns are given against the parent, and what their own change adds
+            for k in range(6):
+                A[i, k] += E[bends[i] + 6 * (start[i + 1] - start[i]) + k]
+            wx, wy, wz, ux, uy, uz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            if above >= 0:
+                wx, wy, wz, ux, uy, uz = V[above, 0], V[above, 1], V[above, 2], V[above, 3], V[above, 4], V[above, 5]
         for j in range(start[i], start[i + 1]):
             speed = ratio[j] * v[iv[j]]
             sx, sy, sz, tx, ty, tz = S[j, 0], S[j, 1], S[j, 2], S[j, 3], S[j, 4], S[j, 5]

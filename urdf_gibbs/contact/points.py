@@ -25,6 +25,7 @@ Vec3 = tuple[float, float, float]
 
 WORLD = -1
 SAME = 1e-9  # m: closer than this is the same place
+SECTION = 1e-6  # of the length of an elastic link: closer than this to an end is at the end
 RIM = 8  # points on each rim of a cylinder
 
 
@@ -116,30 +117,36 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
 
     A tip is a link's frame on a body that carries no further moving body. Points that never move are left out, and so are
     those of massless bodies (slides of a gantry), unless a body with mass has one at the same place. A point has the name of
-    the first link whose frame is there: for a joint origin the parent link, else the child link.
+    the first link whose frame is there: for a joint origin the parent link, else the child link. At the tip of an elastic link the
+    file's own links come before the one made for the tip.
     """
-    massless = {joint.child for joint, mass in zip(robot.joints, robot.mass, strict=True) if mass == 0.0}
+    weight = robot.mass.copy()
+    for i, joint in enumerate(robot.joints):
+        if joint.beam is not None:  # its root's body and its tip have their share
+            weight[[i] if robot.parent[i] == WORLD else [i, robot.parent[i]]] += joint.beam.mass
+    massless = {joint.child for joint, mass in zip(robot.joints, weight, strict=True) if mass == 0.0}
     frames = []  # (link, body that holds it, its canonical form)
     for link in robot.link_names:
         frame = robot.frame(link)
         frames.append((link, frame.body, *canonical(robot, frame.body, frame.placement[:3, 3])))
     carriers = set(robot.parent)
+    tips = {joint.child for joint in robot.joints if joint.beam is not None}
     found = _Collection(robot)
 
     def take(body: int, x: Array, fallback: str) -> None:
         if body == WORLD:
             return
         here = [link for link, _, other, y in frames if link not in massless and other == body and math.dist(x, y) < SAME]
-        name = here[0] if here else fallback
+        name = next((link for link in here if link not in tips), here[0] if here else fallback)
         found.add(ContactPoint(name, body, _vec3(x), 0.0, name))
 
     for i, joint in enumerate(robot.joints):
         body, x = canonical(robot, i, (0.0, 0.0, 0.0))
-        if robot.mass[i] > 0.0 or (body != WORLD and robot.mass[body] > 0.0):
+        if weight[i] > 0.0 or (body != WORLD and weight[body] > 0.0):
             take(body, x, joint.child)
         if i not in carriers:
             for link, owner, top, y in frames:
-                if owner == i and top != WORLD and (robot.mass[i] > 0.0 or robot.mass[top] > 0.0):
+                if owner == i and top != WORLD and (weight[i] > 0.0 or weight[top] > 0.0):
                     take(top, y, link)
     return tuple(found.points)
 
@@ -203,9 +210,18 @@ def _radius(name: str, value: Any) -> float:
 
 
 def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
-    """The point at ``position`` (3,) [m] in a link's frame."""
+    """The point at ``position`` (3,) [m] in a link's frame; on an elastic link it belongs to the section at the root or at the tip."""
     frame = robot.frame(link)
-    return ContactPoint(name, frame.body, _vec3(frame.placement[:3, :3] @ np.array(position) + frame.placement[:3, 3]), radius, link)
+    x = frame.placement[:3, :3] @ np.array(position) + frame.placement[:3, 3]
+    for i, joint in enumerate(robot.joints):
+        if joint.beam is not None and joint.beam.link == link:
+            along = float(joint.beam.axis @ (x - joint.beam.root))
+            if abs(along - joint.beam.length) < SECTION * joint.beam.length:
+                return ContactPoint(name, i, _vec3(x - robot.placement[i][:3, 3]), radius, link)
+            if abs(along) >= SECTION * joint.beam.length:
+                expected = f"0 (the root) or {joint.beam.length:g} m (the tip)"
+                raise ArgumentError(f"point {name!r} is {along:g} m along the elastic link {link!r}, expected {expected}")
+    return ContactPoint(name, frame.body, _vec3(x), radius, link)
 
 
 # collision shapes -----------------------------------------------------------------------------------
@@ -215,8 +231,12 @@ def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
     shapes = {link.name: link.collisions for link in robot.links}
     found = _Collection(robot)
     meshes = []
+    elastic = {joint.beam.link for joint in robot.joints if joint.beam is not None}
+    bent = [link for link in robot.link_names if link in elastic and shapes[link]]
+    if bent:
+        warnings.warn(f"no contact points from the shapes of {', '.join(bent)}, which bend; name their ends", UrdfWarning, stacklevel=3)
     for link in robot.link_names:
-        if robot.frame(link).body == WORLD:
+        if robot.frame(link).body == WORLD or link in elastic:
             continue
         for number, shape in enumerate(shapes[link]):
             geometry, (rotation, translation) = shape.geometry, shape.pose

@@ -39,7 +39,7 @@ Array = Any
 # What can be the matter; the driver stops at all but OK.
 OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL = 0, 1, 2, 3, 4, 5
 
-FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL = range(6)  # in System.code
+FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL = range(8)  # in System.code
 
 # Numbers of the blocks.
 SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
@@ -56,7 +56,7 @@ class System(Struct):
     contacts: Contacts
     surfaces: Surfaces
     blocks: Int1
-    code: Int1  # (6,) addresses of the robot's machine code
+    code: Int1  # (8,) addresses of the robot's machine code, 0 where it has none
     in_stages: Int1  # (1,) whether the controller is called in each stage
     plain: Int1  # (2,) whether nothing but a constant torque acts, which s.tau holds, and whether dq/dt is v
     damping: Float1  # (nv,)
@@ -74,6 +74,7 @@ class System(Struct):
     M: Float2  # (nv, nv)
     T: Float2  # (nb, 12)
     S: Float2  # (columns, 6)
+    E: Float1  # of elastic joints: their columns in world axes, and what rates alone contribute
     V: Float2  # (nb, 6)
     A: Float2  # (nb, 6)
     x: Float1  # (24,)
@@ -163,6 +164,8 @@ def solve(s: System, problem: int, k: int) -> float:
 def place_bodies(s: System) -> None:
     """Placements, screws and twists of all bodies at s.q, s.v and accelerations s.b."""
     call2(s.code[PLACEMENTS], s.q.ctypes.data, s.T.ctypes.data)
+    if s.code[ELASTIC]:
+        call3(s.code[ELASTIC], s.q.ctypes.data, s.v.ctypes.data, s.E.ctypes.data)
     screws(s)
     twists(s)
 
@@ -470,6 +473,9 @@ def report(s: System, st: State, t: float, k: int) -> int:
             for j in range(v.shape[0]):
                 energy[part] += 0.5 * v[i] * s.M[i, j] * v[j]
     energy[2] = 0.0
+    if s.code[POTENTIAL]:  # with the strain of elastic links
+        call2(s.code[POTENTIAL], s.q.ctypes.data, energy.ctypes.data + 16)
+        return OK
     for i in range(s.mass.shape[0]):
         place(s.T, i, s.com[i], s.x[:3])
         for k in range(3):

@@ -26,8 +26,11 @@ from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, resolve_pairs, resolve_points
 from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfError, UrdfGibbsError
-from urdf_gibbs.robot.findings import one_line
-from urdf_gibbs.robot.load import BASES, load
+from urdf_gibbs.flexible.build import THEORIES
+from urdf_gibbs.robot import xml
+from urdf_gibbs.robot.findings import Findings, one_line
+from urdf_gibbs.robot.flexible import POSITIVE, checked_entry
+from urdf_gibbs.robot.load import BASES, load, load_elastic, read_root, source_text
 from urdf_gibbs.robot.model import Joint, Robot
 from urdf_gibbs.robot.spatial import rotation_from_rpy
 from urdf_gibbs.simulation.expression import ALLOWED, evaluate
@@ -51,6 +54,7 @@ TOP = (
     "torques",
     "tolerances",
     "contacts",
+    "flexible",
     "walls",
     "reference",
 )
@@ -59,6 +63,7 @@ TOLERANCES = ("rtol", "atol", "max_step", "tie", "zeno", "resolution")
 LONGEST_TIE = 1e-3  # s
 CONTACTS = ("points", "pairs", "joint_limits", "damping")
 POINT = ("name", "link", "position", "radius")
+FLEXIBLE = ("link", "direction", "J", "damping", "modes", "theory", "foreshortening", "elastic_rotary", *POSITIVE)
 REFERENCE = ("source", "impacts")
 QUANTITIES = ("angle", "velocity", "impulse")  # of an impact of a reference
 KINDS = {name.lower(): name for name in ("Plane", "Circle", "Cylinder", "Sphere", "Ellipsoid", "Box", "Corridor", "HeightField")}
@@ -162,8 +167,14 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         mimic = true
         package_dirs = []
 
+        [[flexible]]                    # an elastic link; what it does not give is as the URDF's own <flexible> of that link has it
+        link = "link1"
+        modes = "y=clamped-free:2"      # and length, direction, mass_per_length, EI_y, EI_z, EA, GJ, kGA, J = [J'x, J'y, J'z],
+        EI_z = 1000.0                   # damping = zeta or [alpha, beta], theory, foreshortening, elastic_rotary
+
         [start]                         # by joint; what is not named is at zero
         q1 = "pi/6"                     # planar joint: [x, y, angle]
+        "link1.elastic" = [0.01, 0.0]   # of an elastic link; or "link1.elastic.y1" = 0.01
         root_joint = {position = [0, 0, 1], rpy = [0, 0, 0]}      # floating; or quaternion = [x, y, z, w]
 
         [start_velocity]                # by joint; floating: [vx, vy, vz, wx, wy, wz] in the moved frame, planar: [vx, vy, w]
@@ -409,8 +420,14 @@ class _Reader:
         source = self.robot_file(name) if name is not None else None
         if source is None or len(self.problems) > before:
             return None
+        elastic = self.flexible(content, source)
+        if len(self.problems) > before:
+            return None
         try:
-            return load(source, base, bool(mimic), [self.folder / folder for folder in folders if folder is not None])  # type: ignore[arg-type]
+            dirs = [self.folder / folder for folder in folders if folder is not None]
+            if elastic:
+                return load_elastic(source, elastic, base, bool(mimic), dirs)  # type: ignore[arg-type]
+            return load(source, base, bool(mimic), dirs)  # type: ignore[arg-type]
         except UrdfError as problem:
             if not self.problems:
                 raise
@@ -427,6 +444,63 @@ class _Reader:
         self.wrong(("robot", "file"), f"{_shown(name)}: no such file", f"a URDF file, relative to this file, or a bundled model: {bundled}")
         return None
 
+    # elastic links ------------------------------------------------------------------------------
+
+    def flexible(self, content: Table, source: Path) -> list[dict[str, str]]:
+        """The attributes of a <flexible> for each entry, checked against the URDF as if they stood in it."""
+        entries = self.list_of(("flexible",), content.get("flexible", []), "[[flexible]], one for each elastic link")
+        found: dict[str, dict[str, str]] = {}
+        text = source_text(source) if entries else OSError()
+        unread = Findings(str(source))
+        root = None if isinstance(text, OSError) else xml.parse(text, unread)
+        urdf = None if root is None else read_root(root, unread)
+        for k, entry in enumerate(entries):
+            path = ("flexible", k)
+            before = len(self.problems)
+            attributes = self.beam(path, entry)
+            link = attributes.get("link", "")
+            if len(self.problems) > before:
+                continue
+            if link in found:
+                self.wrong((*path, "link"), f"a second one for {_shown(link)}", "one [[flexible]] for each link")
+            elif urdf is not None and root is not None:
+                findings = Findings(self.file)
+                checked_entry(urdf, root, attributes, findings, line_of(self.lines, path))
+                for error in findings.errors:
+                    key = re.search(r'(\w+)="', error.value)
+                    at = (*path, key[1]) if key and key[1] in entry else path
+                    where = "" if error.element.startswith("<flexible") else f"{error.element}: "
+                    self.wrong(at, where + error.value, error.expected)
+            found[link] = attributes
+        return list(found.values())
+
+    def beam(self, path: Keys, entry: Any) -> dict[str, str]:
+        """One entry as the attributes of a <flexible>."""
+        if not isinstance(entry, dict):
+            self.wrong(path, _shown(entry), "a table with the link's name and numbers")
+            return {}
+        self.known(path, entry, FLEXIBLE)
+        self.has(path, entry, "link")
+        found: dict[str, str] = {}
+        for key, value in entry.items():
+            here = (*path, key)
+            if key in POSITIVE:
+                numbers = [self.number(here, value, above=0.0)]
+            elif key in ("direction", "J"):
+                numbers = list(self.numbers(here, value, 3) or [])
+            elif key == "damping" and isinstance(value, list):
+                numbers = list(self.numbers(here, value, 2, "one damping ratio, or [alpha, beta]") or [])
+            elif key == "damping":
+                numbers = [self.number(here, value, least=0.0)]
+            elif key in ("foreshortening", "elastic_rotary"):
+                found[key] = "true" if self.flag(here, value) else "false"
+                continue
+            else:
+                found[key] = (self.choice(here, value, THEORIES) if key == "theory" else self.string(here, value)) or ""
+                continue
+            found[key] = " ".join(repr(number) for number in numbers)
+        return found
+
     # coordinates --------------------------------------------------------------------------------
 
     def by_joint(
@@ -434,10 +508,20 @@ class _Reader:
     ) -> Array:
         """``array`` with the entries of the joints that the table names, read-only."""
         joints = {joint.name: joint for joint in robot.joints}
-        for name, value in self.table((), content, key).items():
-            path = (key, name)
-            if name not in joints:
-                self.wrong(path, "unknown joint", _one_of(name, robot.joint_names))
+        elastic = {name: (joint, k) for joint in robot.joints if joint.beam is not None for k, name in enumerate(joint.named(()))}
+        named: list[tuple[Keys, str, Any]] = [((key, name), name, value) for name, value in self.table((), content, key).items()]
+        while named:
+            path, name, value = named.pop(0)
+            if isinstance(value, dict) and any(known.startswith(f"{name}.") for known in elastic):
+                # Without quotes link1.elastic = 0.1 is a table in a table.
+                named += [((*path, inner), f"{name}.{inner}", deeper) for inner, deeper in value.items()]
+            elif name in elastic:
+                joint, k = elastic[name]
+                number = self.number(path, value)
+                if number is not None:
+                    array[(joint.iq if key == "start" else joint.iv) + k] = number
+            elif name not in joints:
+                self.wrong(path, "unknown joint", _one_of(name, (*robot.joint_names, *elastic)))
             elif joints[name].is_mimic:
                 self.wrong(path, "a joint that follows another", f'its master "{joints[name].master}", or mimic = false in [robot]')
             else:
@@ -462,10 +546,14 @@ class _Reader:
         return None if entries is None else (joint.iv, entries)
 
     def entries(self, path: Keys, value: Any, joint: Joint, names: str) -> list[float] | None:
-        if joint.nv == 1:
+        if joint.nv == 1 and not (joint.beam is not None and isinstance(value, list)):
             number = self.number(path, value)
             return None if number is None else [number]
-        return self.numbers(path, value, joint.nv, f"{joint.nv} numbers for a {joint.type} joint, in the order {names}")
+        if joint.beam is not None:
+            names = f"[{', '.join(joint.beam.names)}]"
+        return self.numbers(
+            path, value, joint.nv, f"{joint.nv} numbers for {'an' if joint.beam else 'a'} {joint.type} joint, in the order {names}"
+        )
 
     def pose(self, path: Keys, value: Any) -> list[float] | None:
         """x y z, qx qy qz qw of a floating joint."""

@@ -149,9 +149,11 @@ class Simulator:
             c_function(robot, "mass_matrix"),
             c_function(robot, "bias", gravity),
             c_function(robot, "placements"),
-            *([self._controller.function] if self._controller else []),
+            self._controller.function if self._controller else None,
+            c_function(robot, "elastic") if robot.is_flexible else None,
+            c_function(robot, "potential_energy", gravity) if robot.is_flexible else None,
         ]
-        addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in self._code]
+        addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value for function in self._code]
         resistance = np.zeros(nv)
         for joint in robot.joints if damping else ():
             resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
@@ -161,7 +163,7 @@ class Simulator:
             contacts=found.contacts,
             surfaces=found.surfaces,
             blocks=self._blocks,
-            code=np.array([*addresses, *[0] * (6 - len(addresses))], dtype=np.int64),
+            code=np.array(addresses, dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
             plain=np.array([not (in_stages or resistance.any() or controlled), _is_plain(tree, nq)], np.int64),
             damping=resistance,
@@ -178,6 +180,7 @@ class Simulator:
             M=np.zeros((nv, nv)),
             T=np.zeros((nb, 12)),
             S=np.zeros((len(tree.iv), 6)),
+            E=np.zeros(sum(6 * (joint.nv + 1) for joint in robot.joints if joint.beam is not None)),
             V=np.zeros((nb, 6)),
             A=np.zeros((nb, 6)),
             x=np.zeros(24),

@@ -312,7 +312,8 @@ class Trajectory:
         """A Matplotlib figure, also written to ``path`` (.png, .svg, .pdf) where one is given.
 
         kinds: some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
-        joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s] and "forces" [N] of lasting contacts;
+        joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s], "modes" (those of elastic
+        links alone) and "forces" [N] of lasting contacts;
         None: those that tell something here. points: names of contact points or links; None: the contact points of the run, the first
         12 that struck something where there are more. theme: "light" or "dark". walls: those to draw in snapshots, instead of those
         of the run; needed for walls that are Python functions only.
@@ -403,7 +404,7 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
     names: list[str] = []
     for joint in robot.joints:
         if not joint.is_mimic:
-            names += [joint.name] if joint.nq == 1 else [f"{joint.name}.{suffix}" for suffix in COORDINATE_SUFFIXES[joint.nq]]
+            names += joint.named(COORDINATE_SUFFIXES.get(joint.nq, ()))
     return tuple(names)
 
 
@@ -424,7 +425,7 @@ def rates(robot: Robot, q: Array, v: Array) -> Array:
             out[..., i + 1] = s * v[..., k] + c * v[..., k + 1]
             out[..., i + 2] = v[..., k + 2]
         else:
-            out[..., i] = v[..., k]
+            out[..., i : i + joint.nq] = v[..., k : k + joint.nv]
     return out
 
 
@@ -445,7 +446,7 @@ def _velocities(robot: Robot, q: Array, rate: Array) -> Array:
             v[..., k + 1] = c * rate[..., i + 1] - s * rate[..., i]
             v[..., k + 2] = rate[..., i + 2]
         else:
-            v[..., k] = rate[..., i]
+            v[..., k : k + joint.nv] = rate[..., i : i + joint.nq]
     return v
 
 
