@@ -129,23 +129,22 @@ def test_values_are_degrees_and_metres_with_their_limits(open_page: OpenPage, tm
     np.testing.assert_allclose(tab.run("urdfGibbs.stage.q"), robot.neutral())
 
 
-@pytest.mark.parametrize(
-    "layer", ["visuals", "glass", "frames", "axes", "com", "ellipsoids", "boxes", "branches", "points", "names", "grid"]
-)
-def test_every_box_shows_and_hides(panda_page: Opened, layer: str) -> None:
+LAYERS = ("visuals", "glass", "frames", "axes", "com", "ellipsoids", "boxes", "branches", "points", "names", "grid")
+
+
+def test_every_box_shows_and_hides(panda_page: Opened) -> None:
     tab = panda_page
-    if layer not in ("visuals", "glass"):
-        tab.page.locator("#show-visuals").uncheck()  # what is inside the links would be hidden by them
-    was = tab.page.locator(f"#show-{layer}").is_checked()
-    first = tab.picture()
-    tab.page.locator(f"#show-{layer}").set_checked(not was)
-    second = tab.picture()
-    shown = changed(first, second)[:, :STAGE].sum()
-    assert shown > 60
-    tab.page.locator(f"#show-{layer}").set_checked(was)
-    left = changed(first, tab.picture())[:, :STAGE].sum()
-    # Where faces of two links coincide, either may be in front after they were drawn as glass.
-    assert left <= (0.03 * shown if layer == "glass" else 0)
+    for layer in LAYERS:
+        tab.page.locator("#show-visuals").set_checked(layer in ("visuals", "glass"))  # what is inside the links is hidden by them
+        was = tab.page.locator(f"#show-{layer}").is_checked()
+        first = tab.picture()
+        tab.page.locator(f"#show-{layer}").set_checked(not was)
+        shown = changed(first, tab.picture())[:, :STAGE].sum()
+        assert shown > 60, layer
+        tab.page.locator(f"#show-{layer}").set_checked(was)
+        left = changed(first, tab.picture())[:, :STAGE].sum()
+        # Where faces of two links coincide, either may be in front after they were drawn as glass.
+        assert left <= (0.03 * shown if layer == "glass" else 0), layer
     assert tab.complaints == []
 
 

@@ -9,7 +9,7 @@ from urdf_gibbs.contact.points import default_points
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact
-from urdf_gibbs.view.motion import Place
+from urdf_gibbs.view.motion import Fixed
 
 MANY_POINTS, FEW_POINTS = 12, 4
 
@@ -18,7 +18,7 @@ class Contact(NamedTuple):
     """A contact point of the run, for drawing."""
 
     name: str
-    place: Place
+    place: Fixed
     radius: float
 
 

@@ -12,7 +12,10 @@ from urdf_gibbs.robot.model import Joint, Robot
 from urdf_gibbs.robot.spatial import plane_rotation
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import Contact
+from urdf_gibbs.view.elastic import OnAxis, beam_data, beam_inertia, elastic_joints, moving_mass
+from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.inertia import equivalent
+from urdf_gibbs.view.motion import Place
 from urdf_gibbs.view.palette import BRANCHES
 from urdf_gibbs.view.scene import Scene, node
 
@@ -29,12 +32,13 @@ def robot_data(robot: Robot, scene: Scene, q: Array) -> dict[str, Any]:
         "base": robot.base,
         "nq": robot.nq,
         "nv": robot.nv,
-        "mass": float(robot.mass.sum()),
+        "mass": moving_mass(robot),
         "q": q.tolist(),
         "neutral": robot.neutral().tolist(),
-        "joints": [_joint(joint, robot.parent[i], robot.placement[i]) for i, joint in enumerate(robot.joints)],
+        "joints": [_joint(robot, joint, robot.parent[i], robot.placement[i]) for i, joint in enumerate(robot.joints)],
         "bodies": [[float(m), *c] for m, c in zip(robot.mass, robot.com.tolist(), strict=True)],
         "links": _links(robot, scene),
+        "skins": _skins(scene),
         "skeleton": _skeleton(robot),
         "branches": [str(robot.branches[i]) for i in range(min(len(robot.branches), MOST_BRANCHES))],
         "colours": list(BRANCHES),
@@ -50,20 +54,51 @@ def contact_points(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
     return [{"name": name, "body": place[0], "position": list(place[1]), "radius": radius} for name, place, radius in contacts]
 
 
+def _skins(scene: Scene) -> list[dict[str, Any]]:
+    """How the vertices of the visuals of elastic links follow their beams."""
+    return [
+        {
+            "joint": skin.joint,
+            "visual": skin.visual,
+            "axis": skin.axis.tolist(),
+            "section": packed(skin.section),
+            "eta": packed(skin.eta),
+            "phi": packed(skin.phi),
+            "theta": packed(skin.theta),
+        }
+        for skin in scene.skins
+    ]
+
+
 def _skeleton(robot: Robot) -> dict[str, Any]:
-    """The links of all branches as lines between joint origins and tips: places as (body, point in its frame), edges between them."""
+    """The links of all branches as lines between joint origins and tips: places as (body, point in its frame), edges between them.
+
+    A place on an elastic link is (body at the root, point at rest, elastic joint, its displacements for unit amplitudes).
+    """
     lines = skeleton(robot, virtual=len(robot.branches) <= MOST_BRANCHES)
     root = [edge.a for edge in lines.edges]
-    places = [[body, list(point)] for body, point in lines.places]
-    edges = [[edge.branch, edge.virtual, edge.a, edge.b] for edge in lines.edges]
+    places = [_place(robot, place) for place in lines.places]
+    edges = [[edge.branch, edge.virtual, edge.a, edge.b, edge.elastic] for edge in lines.edges]
     for i, parent in enumerate(robot.parent):  # from the world to where the robot is fixed to it
         if parent < 0 and i in root and np.any(robot.placement[i][:3, 3]):
-            edges.append([next(edge.branch for edge in lines.edges if edge.a == i), False, len(places), i])
+            beam = robot.joints[i].beam
+            first = next(edge for edge in lines.edges if (edge.a if beam is None else edge.b) == i)
             places.append([-1, [0.0, 0.0, 0.0]])
+            if beam is None:
+                edges.append([first.branch, False, len(places) - 1, i, False])
+            elif beam.root.any():  # the beam itself has its own lines
+                places.append([-1, beam.root.tolist()])
+                edges.append([first.branch, False, len(places) - 2, len(places) - 1, False])
     return {"places": places, "edges": edges}
 
 
-def _joint(joint: Joint, parent: int, placement: Array) -> dict[str, Any]:
+def _place(robot: Robot, place: Place) -> list[Any]:
+    if isinstance(place, OnAxis):
+        return [robot.parent[place.joint], list(place.rest), place.joint, [list(phi) for phi in place.phi]]
+    return [place[0], list(place[1])]
+
+
+def _joint(robot: Robot, joint: Joint, parent: int, placement: Array) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": joint.name,
         "type": joint.type,
@@ -81,12 +116,15 @@ def _joint(joint: Joint, parent: int, placement: Array) -> dict[str, Any]:
     }
     if joint.type == "planar":
         data["plane"] = list(plane_rotation(joint.axis))
+    if joint.beam is not None:
+        data["beam"] = beam_data(robot, joint.beam)
     return data
 
 
 def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
     moved = {joint.child: i for i, joint in enumerate(robot.joints)}
     records = {link.name: link for link in robot.links}
+    beams = {beam.link: (i, beam) for i, beam in elastic_joints(robot)}
     links = []
     for name in robot.link_names:
         frame, record = robot.frame(name), records[name]
@@ -99,8 +137,11 @@ def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
             "joint": moved.get(name, -1),
             "visuals": len(record.visuals),
         }
-        if record.inertial is not None:
-            inertial = record.inertial
+        inertial = record.inertial
+        if name in beams:  # in place of its <inertial>
+            link["elastic"] = beams[name][0]
+            inertial = beam_inertia(robot, beams[name][1])
+        if inertial is not None:
             link |= {"mass": inertial.mass, "com": list(inertial.com)}
             shape = equivalent(inertial)
             if shape is not None:

@@ -16,6 +16,7 @@ import numpy as np
 
 SCRIPTS = (
     "kinematics.js",
+    "elastic.js",
     "stage.js",
     "overlays.js",
     "panel.js",

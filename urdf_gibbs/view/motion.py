@@ -12,14 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.dynamics.kinematics import placements
-from urdf_gibbs.dynamics.model import column_sum, model_of
-from urdf_gibbs.dynamics.scalar import Vector, cross, matvec, vadd, vsub
+from urdf_gibbs.dynamics.elastic import amplitudes, combined, mixed, slopes
+from urdf_gibbs.dynamics.kinematics import placements, tip_of
+from urdf_gibbs.dynamics.model import Body, column_sum, model_of
+from urdf_gibbs.dynamics.scalar import Matrix, Vector, cross, dot, identity, matvec, vadd, vsub
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
+from urdf_gibbs.view.elastic import OnAxis
 
 Array = NDArray[np.float64]
-Place = tuple[int, Sequence[float]]  # body (-1: the world) and the point in its frame [m]
+Fixed = tuple[int, Sequence[float]]  # body (-1: the world) and the point in its frame [m]
+Place = Fixed | OnAxis
 
 CHUNK = 1024  # states at a time: keeps what a robot of a thousand bodies needs below 200 MB
 GRID = 2000  # even times
@@ -55,6 +58,11 @@ def _points(robot: Robot, places: Sequence[Place], q: Vector, v: Vector) -> list
     velocity: list[Vector] = []  # of the body origins
     for body, (R, p) in zip(model.bodies, pose, strict=True):
         w, d = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
+        tip = tip_of(body, q)
+        if tip is not None:  # its columns are in the parent's axes
+            frame: Matrix = identity(3) if body.parent < 0 else pose[body.parent][0]
+            rate = [v[column.iv] for column in body.columns]
+            w, d = matvec(frame, mixed(rate, tip.angular)), matvec(frame, mixed(rate, tip.linear))
         if body.parent >= 0:
             above = omega[body.parent]
             d = vadd(d, vadd(velocity[body.parent], cross(above, vsub(p, pose[body.parent][1]))))
@@ -62,15 +70,28 @@ def _points(robot: Robot, places: Sequence[Place], q: Vector, v: Vector) -> list
         omega.append(w)
         velocity.append(d)
     found: list[tuple[Vector, Vector]] = []
-    for i, local in places:
-        point = [float(entry) for entry in local]
+    for place in places:
+        if isinstance(place, OnAxis):
+            i = model.bodies[place.joint].parent
+            point, slip = _on_axis(model.bodies[place.joint], place, q, v)
+        else:
+            i, point, slip = place[0], [float(entry) for entry in place[1]], [0.0, 0.0, 0.0]
         if i < 0:
-            found.append((point, [0.0, 0.0, 0.0]))
+            found.append((point, slip))
             continue
         R, p = pose[i]
         lever = matvec(R, point)
-        found.append((vadd(p, lever), vadd(velocity[i], cross(omega[i], lever))))
+        found.append((vadd(p, lever), vadd(vadd(velocity[i], cross(omega[i], lever)), matvec(R, slip))))
     return found
+
+
+def _on_axis(body: Body, place: OnAxis, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """A point of a beam's axis in the frame of the body at its root, and its velocity there."""
+    beam = body.beam
+    assert beam is not None
+    delta, phi = q[body.iq : body.iq + beam.m], np.array(place.phi)
+    rates = [dot(row, [v[column.iv] for column in body.columns]) for row in slopes(beam, delta)]
+    return vadd(list(place.rest), combined(amplitudes(beam, delta), phi)), combined(rates, phi)
 
 
 class Samples(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.view.branches import draw
+from urdf_gibbs.view.elastic import moving_mass
 
 SHOWN = 12  # joints listed before the rest is only counted
 
@@ -24,7 +25,7 @@ def summary(robot: Robot) -> str:
     more = f"<tr><td colspan=3>and {len(joints) - SHOWN} more</td></tr>" if len(joints) > SHOWN else ""
     warnings = sum(finding.severity == "warning" for finding in robot.findings)
     facts = f"{len(robot.links)} links, {len(robot.joints)} moving bodies, nq {robot.nq}, nv {robot.nv}, {robot.base} base, "
-    facts += f"{robot.mass.sum():.6g} kg moving, {len(robot.branches)} branches"
+    facts += f"{moving_mass(robot):.6g} kg moving, {len(robot.branches)} branches"
     facts += f", {warnings} warning{'s' if warnings > 1 else ''}: urdf_gibbs.check(robot.file)" if warnings else ""
     return (
         f'<div style="display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start">'

@@ -23,6 +23,7 @@ from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory, coordinate_names
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of
+from urdf_gibbs.view.elastic import strain_energy, units
 from urdf_gibbs.view.motion import Samples, moved, moving_axes, samples, spread
 from urdf_gibbs.view.snapshots import chosen, draw_scene, scene, walls_of
 from urdf_gibbs.view.themes import LARGE, MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
@@ -30,7 +31,7 @@ from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
 
-KINDS = ("positions", "velocities", "energies", "impulses", "snapshots", "coordinates", "forces")
+KINDS = ("positions", "velocities", "energies", "impulses", "snapshots", "coordinates", "modes", "forces")
 SUFFIXES = (".png", ".svg", ".pdf")
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
 MANY_IMPACTS = 20_000  # of more only SOME are looked at: each takes its time to be worked out
@@ -63,10 +64,10 @@ def plot(
 
     kinds: some of KINDS; None: those that tell something about this trajectory. Positions [m] and velocities [m/s] are those of
     ``points`` along the world's axes in which they move; energies in J, impulses in N s (N m s at limits of revolute joints),
-    coordinates in deg, m, deg/s and m/s, contact forces in N. snapshots: the configurations at the impacts, the largest 12 of many;
-    without impacts, at start and end. points: names of contact points of the run or of links; None: the contact points, of more
-    than 12 first those that struck something. theme: "light" or "dark". walls: those to draw, instead of those that the trajectory
-    holds: it does not hold walls that are Python functions.
+    coordinates in deg, m, deg/s and m/s, contact forces in N. modes: the coordinates of elastic links alone. snapshots: the
+    configurations at the impacts, the largest 12 of many; without impacts, at start and end. points: names of contact points of the
+    run or of links; None: the contact points, of more than 12 first those that struck something. theme: "light" or "dark". walls:
+    those to draw, instead of those that the trajectory holds: it does not hold walls that are Python functions.
     """
     look = theme_named(theme)
     wanted = _kinds(kinds)
@@ -125,6 +126,7 @@ class _Plotter:
             "positions": bool(self.points),
             "velocities": bool(self.points),
             "coordinates": self.robot.nv > 0 and (not self.points or limits),
+            "modes": self.robot.is_flexible,
             "energies": True,
             "impulses": bool(self.impacts),
             "forces": bool(self._forces()),
@@ -140,7 +142,9 @@ class _Plotter:
         if motion:
             parts.append(Shape(0.3 + PANEL * max(1, len(self.axes)), len(motion), lambda sub: self._motion(sub, motion)))
         if "coordinates" in kinds:
-            parts.append(Shape(0.3 + PANEL * max(1, len(self._coordinate_rows())), 2, self._coordinates))
+            parts.append(self._coordinates("coordinates"))
+        if "modes" in kinds:
+            parts.append(self._coordinates("modes"))
         panels = {"energies": self._energies, "impulses": self._impulses, "forces": self._contact_forces}
         single = [draw for kind, draw in panels.items() if kind in kinds]
         for pair in (single[:2], single[2:]):
@@ -221,12 +225,18 @@ class _Plotter:
         if handles:
             legend(sub, handles, [shown(point.name) for point in self.points], self.theme, loc="outside right upper", title=title)
 
-    def _coordinate_rows(self) -> list[tuple[str, list[int], list[int]]]:
-        """(unit, entries of q, entries of v) for each unit that there is."""
+    def _coordinate_rows(self, elastic: bool = False) -> list[tuple[str, list[int], list[int]]]:
+        """(unit, entries of q, entries of v) for each unit that there is, of all joints or of elastic ones."""
         q: dict[str, list[int]] = {"deg": [], "m": [], "1": []}
         v: dict[str, list[int]] = {"deg": [], "m": [], "1": []}
         for joint in self.robot.joints:
-            if joint.is_mimic:
+            if joint.is_mimic or (elastic and joint.beam is None):
+                continue
+            if joint.beam is not None:
+                for i, own in enumerate(units(joint.beam)):
+                    unit = "deg" if own == "rad" else own
+                    q[unit].append(joint.iq + i)
+                    v[unit].append(joint.iv + i)
                 continue
             q_units = {"floating": ["m"] * 3 + ["1"] * 4, "planar": ["m", "m", "deg"], "prismatic": ["m"]}.get(joint.type, ["deg"])
             v_units = {"floating": ["m"] * 3 + ["deg"] * 3, "planar": ["m", "m", "deg"], "prismatic": ["m"]}.get(joint.type, ["deg"])
@@ -236,9 +246,17 @@ class _Plotter:
                 v[unit].append(joint.iv + i)
         return [(unit, q[unit], v[unit]) for unit in q if q[unit] or v[unit]]
 
-    def _coordinates(self, sub: Any) -> None:
-        rows = self._coordinate_rows() or [("deg", [], [])]
-        what = {"deg": "angles", "m": "lengths", "1": "quaternions"}
+    def _coordinates(self, kind: str) -> Shape:
+        """Coordinates and their rates, a row for each unit."""
+        rows = self._coordinate_rows()
+        if kind == "modes":
+            rows = self._coordinate_rows(elastic=True)[::-1]  # bending first, then torsion
+        rows = rows or [("deg", [], [])]
+        return Shape(0.3 + PANEL * len(rows), 2, partial(self._draw_coordinates, rows, kind))
+
+    def _draw_coordinates(self, rows: list[tuple[str, list[int], list[int]]], kind: str, sub: Any) -> None:
+        modal = kind == "modes"
+        what = {"deg": "torsion", "m": "modal coordinates"} if modal else {"deg": "angles", "m": "lengths", "1": "quaternions"}
         names, rate_names = coordinate_names(self.robot), self.robot.velocity_names
         for row, (unit, *entries) in enumerate(rows):
             columns = zip(("q", "v"), (names, rate_names), (self.states.q, self.states.v), entries, strict=True)
@@ -246,12 +264,13 @@ class _Plotter:
                 if not own and any(entries):
                     continue  # quaternions have no rates of their own
                 units = f"[{unit}]" if letter == "q" else f"[{unit}/s]"
+                letter = {"q": "δ", "v": "dδ/dt"}[letter] if modal else letter
                 title = f"{letter}, {what[unit]}" + (f", the first {MANY_LINES} of {len(own)}" if len(own) > MANY_LINES else "")
                 axes = self._time_axes(sub, len(rows), 2, row * 2 + column, title, f"{letter} {units}")
                 axes.tick_params(labelbottom=True)
                 factor = 180.0 / np.pi if unit == "deg" else 1.0
                 handles = [
-                    self._line(axes, self.states.t, factor * values[:, i], k, f"coordinates {letter} {labels[i]}")
+                    self._line(axes, self.states.t, factor * values[:, i], k, f"{kind} {letter} {labels[i]}")
                     for k, i in enumerate(own[:MANY_LINES])
                 ]
                 if handles:
@@ -263,7 +282,7 @@ class _Plotter:
                         ncols=1 if len(handles) <= MANY_POINTS else 2,
                     )
                 else:
-                    self._nothing(axes, "nothing moves")
+                    self._nothing(axes, "no elastic links" if modal else "nothing moves")
 
     def _row(self, panels: Sequence[Callable[[Any, int, int], None]], sub: Any) -> None:
         for number, draw in enumerate(panels):
@@ -279,8 +298,14 @@ class _Plotter:
         potential[real] = potential_energy(self.robot, q, gravity=self.trajectory.gravity)
         total = kinetic + potential
         values = {"kinetic": kinetic, "potential": potential, "total": total}
-        handles = [self._line(axes, self.states.t, energy, k, f"energies {name}") for k, (name, energy) in enumerate(values.items())]
-        legend(axes, handles, ["kinetic", "potential", self._balance(total, kinetic)], self.theme)
+        if self.robot.is_flexible:
+            strain = np.full(len(real), np.nan)
+            strain[real] = strain_energy(self.robot, q)
+            values = {"kinetic": kinetic, "gravity": potential - strain, "strain": strain, "total": total}
+        looks = {"kinetic": 0, "potential": 1, "gravity": 1, "total": 2, "strain": 3}
+        handles = [self._line(axes, self.states.t, energy, looks[name], f"energies {name}") for name, energy in values.items()]
+        labels = [self._balance(total, kinetic) if name == "total" else name for name in values]
+        legend(axes, handles, labels, self.theme)
 
     def _balance(self, total: Array, kinetic: Array) -> str:
         """What became of the total energy, in lines of a legend."""

@@ -12,13 +12,15 @@ from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 from urdf_gibbs.view.contacts import chosen_points, contacts_of, struck_points
+from urdf_gibbs.view.elastic import strain_energy
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.motion import positions
 
 Array = NDArray[np.float64]
 
 RATE = 120.0  # frames for a second of motion,
-FEWEST, MOST = 600, 4000  # within these
+FLEXIBLE_RATE = 2000.0  # where links are elastic: they swing some hundred times in a second
+FEWEST, MOST = 600, 4000  # both within these
 LOOKED_AT = 1000  # impacts, for points that have trails
 
 
@@ -26,7 +28,8 @@ def frame_times(trajectory: Trajectory, frames: int | None = None) -> Array:
     """Even times, and those of all impacts and of the ends of lasting contacts."""
     first, last = float(trajectory.t[0]), float(trajectory.t[-1])
     if frames is None:
-        frames = int(np.clip(RATE * (last - first), FEWEST, MOST))
+        rate = FLEXIBLE_RATE if trajectory.robot.is_flexible else RATE
+        frames = int(np.clip(rate * (last - first), FEWEST, MOST))
     marks = [impact.time for impact in trajectory.impacts]
     marks += [time for phase in trajectory.phases for time in (phase.start, phase.end) if np.isfinite(time)]
     even = np.linspace(first, last, max(frames, 2))
@@ -60,7 +63,11 @@ def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array) -> dict[
     q, v = np.concatenate([q_before, q])[order], np.concatenate([v_before, v])[order]
     kinetic = kinetic_energy(trajectory.robot, q, v)
     potential = potential_energy(trajectory.robot, q, gravity=trajectory.gravity)
-    return {"t": packed(t[order]), "kinetic": packed(kinetic), "potential": packed(potential), "total": packed(kinetic + potential)}
+    series = {"t": t[order], "kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+    if trajectory.robot.is_flexible:
+        strain = strain_energy(trajectory.robot, q)
+        series |= {"gravity": potential - strain, "strain": strain}
+    return {name: packed(values) for name, values in series.items()}
 
 
 def _impact(robot: Robot, impact: Impact) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.meshes import find_mesh
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Link, Shape
+from urdf_gibbs.view.elastic import Skin, elastic_joints, skinned
 from urdf_gibbs.view.mesh_files import MeshError, load_mesh
 from urdf_gibbs.view.palette import LINK_RGBA, MISSING_RGBA
 from urdf_gibbs.view.solids import Solid, placeholder, primitive
@@ -52,13 +53,15 @@ class Missing:
 class Scene:
     """What is drawn: commands for meshcat's viewer in their order, and where the drawn things are, (2, 3) in the world.
 
-    ``visible`` is how many visuals are drawn as the URDF has them.
+    ``visible`` is how many visuals are drawn as the URDF has them. ``skins`` are the visuals that bend: their objects are straight and
+    in the frame of their link, the page bends them.
     """
 
     commands: tuple[Command, ...]
     missing: tuple[Missing, ...]
     bounds: Array
     visible: int
+    skins: tuple[Skin, ...] = ()
 
 
 def configuration(robot: Robot, q: ArrayLike | None) -> Array:
@@ -105,6 +108,8 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
     placements = link_placements(robot, q)
     folders = [*package_dirs, *robot.package_dirs]
     links = {link.name: link for link in robot.links}
+    beams = {beam.link: (i, beam) for i, beam in elastic_joints(robot)}
+    skins: list[Skin] = []
     solids = {
         (name, number): _solid(robot, links[name], number, shape, folders)
         for name in placements
@@ -123,15 +128,22 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
         for number, shape in enumerate(links[name].visuals):
             solid, pose = solids[name, number], _matrix(shape)
             path = f"{node(name)}/visual {number}"
+            rgba = LINK_RGBA if shape.rgba is None else shape.rgba
             if isinstance(solid, Missing):
                 missing.append(solid)
                 corners += _corners(stand_in, placement @ pose)
-                commands.append(set_object(path, stand_in, MISSING_RGBA))
-            else:
-                commands.append(set_object(path, solid, LINK_RGBA if shape.rgba is None else shape.rgba))
+                solid, rgba = stand_in, MISSING_RGBA
+            elif name in beams:
+                joint, beam = beams[name]
+                skins.append(skinned(robot, joint, beam, number, solid, pose))
+                solid, pose = skins[-1].solid, np.eye(4)
+                start = robot.joints[joint].iq
+                bent = skins[-1].bent(beam, q[start : start + beam.m]) @ placement[:3, :3].T + placement[:3, 3]
+                corners += [bent.min(axis=0), bent.max(axis=0)] if len(bent) else []
+            commands.append(set_object(path, solid, rgba))
             commands.append(set_transform(path, pose))
     bounds = np.stack([np.min(corners, axis=0), np.max(corners, axis=0)]) if corners else np.zeros((2, 3))
-    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing))
+    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing), tuple(skins))
 
 
 def set_transform(path: str, matrix: Array) -> Command:

@@ -19,6 +19,7 @@ from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.camera import camera
 from urdf_gibbs.view.contacts import contacts_of
 from urdf_gibbs.view.describe import contact_points, robot_data
+from urdf_gibbs.view.elastic import moving_mass
 from urdf_gibbs.view.html import packed, page
 from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.recording import frame_times, recording
@@ -104,7 +105,7 @@ def view(
         "theme": _theme(theme),
         **(extra or {}),
     }
-    kind = f"{len(robot.links)} links, {robot.nv} degrees of freedom, {robot.base} base, {robot.mass.sum():.4g} kg"
+    kind = f"{len(robot.links)} links, {robot.nv} degrees of freedom, {robot.base} base, {moving_mass(robot):.4g} kg"
     return View(robot, robot.name or "robot", f"{kind}. {os.path.basename(robot.file)}", scene, data)
 
 

@@ -21,6 +21,7 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 from urdf_gibbs.view.branches import Skeleton, skeleton
 from urdf_gibbs.view.contacts import Contact
+from urdf_gibbs.view.elastic import OnAxis
 from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.themes import MEDIUM, SMALL, Theme, dress, legend, listed, shown
 from urdf_gibbs.walls import Implicit, Wall
@@ -254,7 +255,7 @@ def _onto(wall: Wall, curve: Array, plane: list[int], time: float, step: float) 
 
 def _spokes(lines: Skeleton, contacts: list[Contact]) -> list[tuple[int, int]]:
     """Thin lines from the origin of a body to its contact points that are on no other line."""
-    taken = {(body, tuple(np.round(place, 9))) for body, place in lines.places}
+    taken = {(place[0], tuple(np.round(place[1], 9))) for place in lines.places if not isinstance(place, OnAxis)}
     ends = enumerate(contacts, len(lines.places))
     return [
         (contact.place[0], k)
@@ -287,7 +288,8 @@ def _draw_robot(axes: Any, scene: Scene, theme: Theme, x: Array) -> None:
         add(kind(thin, colors=theme.text, linewidths=0.8, alpha=0.6, gid="spokes"), autolim=False)
     if edges:
         # Bodies without mass, such as the slides that carry S18's robot, are there for the coordinates only.
-        widths = [2.4 if scene.robot.mass[edge.a] > 0.0 else 0.7 for edge in lines.edges]
+        heavy = [edge.elastic or (edge.body >= 0 and scene.robot.mass[edge.body] > 0.0) for edge in lines.edges]
+        widths = [2.4 if one else 0.7 for one in heavy]
         add(kind(edges, colors=colours, linewidths=widths, capstyle="round", gid="links"), autolim=False)
     axes.plot(*drawn[: len(scene.robot.joints)].T, "o", color=theme.text, ms=2.6, ls="none", gid="joints")
     for contact, centre in zip(scene.contacts, drawn[len(lines.places) :], strict=True):

@@ -36,6 +36,41 @@ function rotationOfQuaternion(x, y, z, w) {
   ];
 }
 
+// exp of a rotation vector (3), as the nine numbers of a matrix, row by row.
+function exponential([x, y, z]) {
+  const square = x * x + y * y + z * z, size = Math.sqrt(square);
+  const near = square < 1e-6; // the series is exact to round-off there, the quotients are not
+  const a = near ? 1 - square / 6 * (1 - square / 20) : Math.sin(size) / size;
+  const half = Math.sin(size / 2) / size;
+  const b = near ? 0.5 - square / 24 * (1 - square / 30) : 2 * half * half;
+  return [
+    1 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y,
+    b * x * y + a * z, 1 - b * (x * x + z * z), b * y * z - a * x,
+    b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y),
+  ];
+}
+
+// p (M) of an elastic joint: its coordinates, and with foreshortening their products.
+function amplitudes(joint, q) {
+  const { names, pairs } = joint.beam, delta = names.map((name, j) => q[joint.iq + j]);
+  return [...delta, ...pairs.map(([j, k]) => (j === k ? 0.5 : 1) * delta[j] * delta[k])];
+}
+
+// sum_a factors_a vectors_a (3), over as many as there are vectors.
+function combined(factors, vectors) {
+  const total = [0, 0, 0];
+  vectors.forEach((vector, a) => { for (let i = 0; i < 3; i++) total[i] += factors[a] * vector[i]; });
+  return total;
+}
+
+// q as it is drawn: elastic coordinates times a factor.
+function exaggerated(robot, q, factor) {
+  if (factor === 1) return q;
+  const drawn = Array.from(q);
+  for (const joint of robot.joints) if (joint.beam) for (let j = 0; j < joint.nq; j++) drawn[joint.iq + j] *= factor;
+  return drawn;
+}
+
 // The motion of one joint, in the frame in which it stands at q = 0.
 function jointMotion(joint, q) {
   const i = joint.iq;
@@ -57,6 +92,10 @@ function jointMotion(joint, q) {
       [m[3], m[7], m[11]] = [0, 3, 6].map((r) => p[r] * q[i] + p[r + 1] * q[i + 1]);
       return m;
     }
+    case "elastic": {
+      const p = amplitudes(joint, q), r = exponential(combined(p, joint.beam.turn)), d = combined(p, joint.beam.tip);
+      return [r[0], r[1], r[2], d[0], r[3], r[4], r[5], d[1], r[6], r[7], r[8], d[2], 0, 0, 0, 1];
+    }
     default:
       return rotationAbout(joint.axis, joint.ratio * q[i] + joint.offset);
   }
@@ -75,7 +114,13 @@ function frameOf(frames, body) {
   return body < 0 ? IDENTITY : frames[body];
 }
 
-function centreOfMass(robot, frames) {
+// Of a bent elastic link, in the frame of the body at its root.
+function beamCentre(joint, q) {
+  const { mass, first, moments } = joint.beam, moved = combined(amplitudes(joint, q), moments);
+  return first.map((x, i) => (x + moved[i]) / mass);
+}
+
+function centreOfMass(robot, frames, q) {
   let mass = 0;
   const moment = [0, 0, 0];
   robot.bodies.forEach(([m, ...c], i) => {
@@ -83,6 +128,12 @@ function centreOfMass(robot, frames) {
     mass += m;
     for (let k = 0; k < 3; k++) moment[k] += m * p[k];
   });
+  for (const joint of robot.joints) {
+    if (!joint.beam) continue;
+    const p = transformed(frameOf(frames, joint.parent), beamCentre(joint, q));
+    mass += joint.beam.mass;
+    for (let k = 0; k < 3; k++) moment[k] += joint.beam.mass * p[k];
+  }
   return mass > 0 ? moment.map((x) => x / mass) : null;
 }
 

@@ -2,6 +2,7 @@
 
 const SPEEDS = [0.01, 0.03, 0.1, 0.3, 1, 2, 5];
 const ENERGIES = [["kinetic", "#D55E00"], ["potential", "#009E73"], ["total", "#0072B2"]];
+const FLEXIBLE_ENERGIES = [["kinetic", "#D55E00"], ["gravity", "#009E73"], ["strain", "#CC79A7"], ["total", "#0072B2"]];
 const FLASH = 0.35; // seconds of the viewer's time for which an impulse stays in sight
 
 class Motion {
@@ -16,6 +17,7 @@ class Motion {
     this.playing = false;
     this.speed = 1;
     this.impacts = this.record.impacts;
+    this.kinds = this.record.energies.strain ? FLEXIBLE_ENERGIES : ENERGIES;
     this.arrows();
     this.trails();
   }
@@ -201,7 +203,7 @@ class Motion {
     this.impactText = document.getElementById("note");
     const speed = element("select", { id: "speed", "aria-label": "speed", onchange: () => { this.speed = Number(speed.value); } },
       ...SPEEDS.map((one) => element("option", { value: one, selected: one === 1 }, `${one} ×`)));
-    const legend = element("span", { class: "legend" }, ...ENERGIES.map(([name, colour]) => element("span", {}, element("span", { class: "swatch", style: `background:${colour}` }), name)), "energy [J]");
+    const legend = element("span", { class: "legend" }, ...this.kinds.map(([name, colour]) => element("span", {}, element("span", { class: "swatch", style: `background:${colour}` }), name)), "energy [J]");
     this.scrubber = element("input", { type: "range", id: "time", min: this.first, max: this.last, step: "any", "aria-label": "time [s]", oninput: () => { this.pause(); this.seek(Number(this.scrubber.value)); } });
     this.canvas = element("canvas", { id: "strip", title: "energies over time; ticks are impacts" });
     const jumps = [element("button", { id: "previous-impact", title: "impact before", onclick: () => this.jump(-1) }, "◀ impact"), element("button", { id: "next-impact", title: "next impact", onclick: () => this.jump(1) }, "impact ▶")];
@@ -266,7 +268,7 @@ class Motion {
     const series = this.record.energies, t = series.t.data;
     const style = getComputedStyle(document.documentElement);
     let low = Infinity, high = -Infinity;
-    for (const [name] of ENERGIES) for (const value of series[name].data) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+    for (const [name] of this.kinds) for (const value of series[name].data) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
     const room = high - low > 0 ? high - low : 1;
     const x = (time) => (time - this.first) / Math.max(this.last - this.first, 1e-300) * width;
     const y = (value) => height - 6 - (value - low) / room * (height - 12);
@@ -291,7 +293,7 @@ class Motion {
     }
     context.globalAlpha = 1;
     context.lineWidth = 1.6;
-    for (const [name, colour] of ENERGIES) {
+    for (const [name, colour] of this.kinds) {
       context.strokeStyle = colour;
       context.beginPath();
       series[name].data.forEach((value, i) => context.lineTo(x(t[i]), y(value)));

@@ -30,10 +30,9 @@ function arrow(direction, length, radius, colour, options = {}) {
 }
 
 // A rod between two points: solid, or in dashes for virtual links.
-function segment(radius, colour, dashed, options) {
+function segment(radius, colour, dashed, options, count = dashed ? 9 : 1) {
   const group = new THREE.Group();
   const own = material(colour, dashed ? 0.55 : 1, options);
-  const count = dashed ? 9 : 1;
   for (let i = 0; i < count; i++) {
     const piece = new THREE.Mesh(UNIT_ROD, own);
     if (options === ON_TOP) piece.renderOrder = 4;
@@ -70,8 +69,9 @@ class Overlays {
     this.perLink("axes", "Joint axes", "a", false, (link) => this.axis(link), "moving joints: the arrow turns or slides");
     this.perLink("com", "Centres of mass", "c", false, (link) => this.com(link), "yellow: each link; blue: the whole");
     this.total(robot);
-    this.perLink("ellipsoids", "Inertia ellipsoids", "i", false, (link) => this.inertia(link, true), "uniform ellipsoid of the same inertia; red: no body has it");
-    this.perLink("boxes", "Inertia boxes", "x", false, (link) => this.inertia(link, false), "uniform box of the same inertia; red: no body has it");
+    const straight = robot.joints.some((joint) => joint.beam) ? ", of elastic links when straight; red: no body has it" : "; red: no body has it";
+    this.perLink("ellipsoids", "Inertia ellipsoids", "i", false, (link) => this.inertia(link, true), "uniform ellipsoid of the same inertia" + straight);
+    this.perLink("boxes", "Inertia boxes", "x", false, (link) => this.inertia(link, false), "uniform box of the same inertia" + straight);
     this.branches(robot);
     this.points(stage.data.points || []);
     this.perLink("names", "Link names", "n", false, (link) => [this.name(link)], "");
@@ -135,7 +135,7 @@ class Overlays {
   axis(link) {
     if (link.joint < 0) return [];
     const joint = this.stage.robot.joints[link.joint];
-    if (joint.type === "floating") return [];
+    if (joint.type === "floating" || joint.type === "elastic") return [];
     const l = 0.14 * this.size, r = 0.003 * this.size;
     const shaft = arrow(joint.axis, l, r, YELLOW);
     const mark = joint.type === "prismatic" ? new THREE.Mesh(UNIT_BOX, material(YELLOW)) : new THREE.Mesh(new THREE.TorusGeometry(1, 0.18, 10, 32), material(YELLOW));
@@ -153,6 +153,13 @@ class Overlays {
     ball.renderOrder = 5;
     ball.scale.setScalar(0.009 * this.size);
     ball.position.set(...link.com);
+    if (link.elastic !== undefined) {
+      const joint = this.stage.robot.joints[link.elastic], { root, axes } = joint.beam;
+      this.stage.onMove(() => { // from the body's axes to the link's
+        const c = beamCentre(joint, this.stage.drawn).map((x, i) => x - root[i]);
+        ball.position.set(...[0, 1, 2].map((k) => axes[k] * c[0] + axes[3 + k] * c[1] + axes[6 + k] * c[2]));
+      });
+    }
     return [ball];
   }
 
@@ -164,7 +171,7 @@ class Overlays {
     if (has) this.layers.get("com").objects.push(ball);
     else ball.visible = false;
     this.stage.onMove((q, frames) => {
-      const centre = has && centreOfMass(robot, frames);
+      const centre = has && centreOfMass(robot, frames, this.stage.drawn);
       if (centre) ball.position.set(...centre);
     });
     this.totalCom = ball;
@@ -189,8 +196,9 @@ class Overlays {
     const radius = 0.008 * this.size;
     const { places, edges } = robot.skeleton;
     const options = robot.stick ? {} : ON_TOP; // links enclose the lines between their joints
-    const rods = edges.map(([branch, virtual]) => {
-      const rod = segment(virtual ? 1.6 * radius : radius, robot.colours[branch % robot.colours.length], virtual, options);
+    const rods = edges.map(([branch, virtual, , , elastic]) => {
+      const colour = robot.colours[branch % robot.colours.length];
+      const rod = segment(virtual ? 1.6 * radius : radius, colour, virtual, options, virtual && !elastic ? 9 : 1); // pieces of a beam are short
       rod.userData.branch = branch;
       const holder = new THREE.Group(); // its visibility is the layer's, the rod's own that of a length
       holder.add(rod);
@@ -205,7 +213,10 @@ class Overlays {
       return ball;
     });
     this.stage.onMove((q, frames) => {
-      const at = places.map(([body, point]) => transformed(frameOf(frames, body), point));
+      const at = places.map(([body, point, joint, phi]) => {
+        const moved = phi ? combined(amplitudes(robot.joints[joint], this.stage.drawn), phi) : [0, 0, 0];
+        return transformed(frameOf(frames, body), point.map((x, i) => x + moved[i]));
+      });
       edges.forEach(([, , a, b], i) => span(rods[i], at[a], at[b]));
       joints.forEach((ball, i) => ball.position.set(frames[i][3], frames[i][7], frames[i][11]));
     });

@@ -23,6 +23,7 @@ function choice(action, text) {
 }
 
 const DEGREE = Math.PI / 180;
+const DEFLECTIONS = [1, 2, 5, 10, 20, 50, 100]; // times what they are
 
 function figures(x, digits = 4) {
   return Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "–";
@@ -36,6 +37,7 @@ class Panel {
     this.selection();
     this.switches();
     this.missing();
+    this.deflection();
     this.joints();
     this.theme();
     document.addEventListener("keydown", (event) => this.key(event));
@@ -55,7 +57,11 @@ class Panel {
       const lines = [`${link.name} (line ${link.line})`];
       lines.push(joint ? `moved by ${joint.name} (${joint.type})` : link.body < 0 ? "fixed to the world" : "fixed to its parent");
       if (link.mass !== undefined) lines.push(`mass ${figures(link.mass)} kg, centre ${link.com.map((x) => figures(x, 3)).join(", ")} m`);
-      else lines.push("no <inertial>");
+      else if (!joint || joint.type !== "elastic") lines.push("no <inertial>");
+      if (link.elastic !== undefined) {
+        const { length, names } = this.stage.robot.joints[link.elastic].beam;
+        lines.push(`elastic: ${figures(length)} m long, ${names.join(", ")}; mass and inertia are the straight beam's`);
+      }
       if (link.inertia && link.inertia.problem) lines.push(`not physical: ${link.inertia.problem}`);
       text.replaceChildren(...lines.flatMap((line) => [line, element("br")]));
     };
@@ -107,6 +113,23 @@ class Panel {
     box.append(list);
   }
 
+  // Small deflections can be drawn larger; only the drawing changes.
+  deflection() {
+    if (!this.stage.robot.joints.some((joint) => joint.beam)) return;
+    const box = section("Elastic links", true, "elastic");
+    const text = element("span", { class: "value" }), hint = element("p", { class: "hint" });
+    const range = element("input", { type: "range", id: "deflection", min: 0, max: DEFLECTIONS.length - 1, step: 1, value: 0, "aria-label": "deflection, times" });
+    const change = () => {
+      const factor = DEFLECTIONS[Number(range.value)];
+      text.textContent = `${factor} ×`;
+      hint.textContent = factor === 1 ? "" : "in the drawing only: walls, trails, impulses and numbers stay as they are";
+      this.stage.exaggerate(factor);
+    };
+    range.addEventListener("input", change);
+    box.append(element("div", { class: "joint" }, element("span", { class: "name" }, "deflection"), range, text), hint);
+    change();
+  }
+
   joints() {
     const robot = this.stage.robot;
     if (!robot.joints.length) return;
@@ -140,6 +163,14 @@ class Panel {
       return [...["x", "y", "z"].map((name, k) => slide(k, `${joint.name} ${name}`)), ...rpy];
     }
     if (joint.type === "planar") return [slide(0, `${joint.name} x`), slide(1, `${joint.name} y`), turn(2, `${joint.name} angle`)];
+    if (joint.type === "elastic") {
+      return joint.beam.names.map((own, k) => {
+        const name = `${joint.name}.${own}`;
+        if (joint.beam.units[k] === "rad") return { ...turn(k, name), low: -60, high: 60, digits: 3 };
+        const most = (own.startsWith("x") ? 0.05 : 0.2) * joint.beam.length;
+        return { ...slide(k, name), low: -most, high: most, digits: 5, step: 0.001 };
+      });
+    }
     const part = joint.type === "prismatic" ? slide(0) : turn(0);
     if (joint.lower !== null && joint.upper !== null && joint.lower <= joint.upper && joint.type !== "continuous") {
       part.limits = [joint.lower / part.factor, joint.upper / part.factor];
@@ -153,7 +184,7 @@ class Panel {
 
   slider(joint, part) {
     const range = element("input", { type: "range", min: part.low, max: part.high, step: "any", "data-joint": part.name, "aria-label": part.name });
-    const number = element("input", { type: "number", step: part.unit === "°" ? 1 : 0.01, "aria-label": `${part.name} [${part.unit}]` });
+    const number = element("input", { type: "number", step: part.step || (part.unit === "°" ? 1 : 0.01), "aria-label": `${part.name} [${part.unit}]` });
     const limits = part.limits ? `${figures(part.limits[0])} … ${figures(part.limits[1])} ${part.unit}` : `no limits [${part.unit}]`;
     const row = element("div", { class: "joint", "data-row": part.name },
       element("span", { class: "name", title: `${joint.name}, ${joint.type}`, onclick: () => this.stage.light([joint.child]) }, part.name),
@@ -169,7 +200,7 @@ class Panel {
     this.stage.onMove((q) => {
       const value = part.get(q) / part.factor;
       range.value = value;
-      if (document.activeElement !== number) number.value = value.toFixed(part.unit === "°" ? 1 : 3);
+      if (document.activeElement !== number) number.value = value.toFixed(part.digits || (part.unit === "°" ? 1 : 3));
       row.classList.toggle("outside", Boolean(part.limits) && (value < part.limits[0] - 1e-9 || value > part.limits[1] + 1e-9));
     });
     return row;

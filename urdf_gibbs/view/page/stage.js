@@ -15,6 +15,8 @@ class Stage {
     this.listeners = [];
     for (const command of commands) this.viewer.handle_command_bytearray(command);
     this.links = this.robot.links.map((link) => this.viewer.scene_tree.find(link.path.split("/").filter(Boolean).map(String)));
+    this.factor = 1; // of elastic deflections, in the drawing only
+    this.skins = this.robot.skins.map((skin) => new Skin(this, skin));
     this.viewer.set_3d_pane_size();
     this.placeCamera();
     this.labelMissing();
@@ -25,19 +27,26 @@ class Stage {
   // q moves everything that hangs on it: links first, then what listens (overlays, sliders, read-outs).
   apply(q) {
     this.q = q;
-    this.frames = bodyFrames(this.robot, q);
+    this.drawn = exaggerated(this.robot, q, this.factor);
+    this.frames = bodyFrames(this.robot, this.drawn);
     this.robot.links.forEach((link, i) => {
       const m = multiply(frameOf(this.frames, link.body), link.placement);
       place(this.links[i].object, m);
     });
+    for (const skin of this.skins) skin.bend(this.drawn);
     for (const listener of this.listeners) listener(q, this.frames);
     this.followed();
     this.viewer.set_dirty();
   }
 
+  exaggerate(factor) {
+    this.factor = factor;
+    this.apply(this.q);
+  }
+
   // The camera goes along with the centre of mass, where that is wanted.
   followed() {
-    const centre = centreOfMass(this.robot, this.frames) || [0, 0, 0];
+    const centre = centreOfMass(this.robot, this.frames, this.drawn) || [0, 0, 0];
     const now = new THREE.Vector3(...centre).applyQuaternion(this.viewer.scene.quaternion);
     if (this.follow && this.centre) {
       const step = now.clone().sub(this.centre);
