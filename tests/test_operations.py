@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flexible_trees import chain, spatial_chain
 from random_trees import random_tree
 from test_validate import FOLDER, runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
+from urdf_gibbs.cli.operations import Counter, table_2
 from urdf_gibbs.dynamics import crba, rnea
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -90,3 +92,54 @@ def test_a_file_that_cannot_be_loaded_gives_exit_code_2_and_the_others_are_count
     assert result.exit_code == 2
     assert "no_such_file.urdf:0: error" in result.output
     assert "operations for pendulum (fixed), nq 1, nv 1" in result.output
+
+
+# elastic links ----------------------------------------------------------------------------------------------------------
+
+
+def counted(text: str, tmp_path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """quantity -> formulation -> counts."""
+    file, report = tmp_path / "robot.urdf", tmp_path / "operations.json"
+    file.write_text(text)
+    result = runner.invoke(app, ["operations", str(file), "--json", str(report)])
+    assert result.exit_code == 0, result.output
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in json.loads(report.read_text())[0]["operations"]:
+        rows.setdefault(row["quantity"], {})[row["formulation"]] = row
+    return rows
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (4, 2), (10, 2)])
+def test_rotations_need_fewer_operations_than_transformations(n: int, m: int, tmp_path: Path) -> None:
+    """S17's point: its Table 2 for the 3x3 and the 4x4 form, and ours for the same chain in the plane."""
+    rows = counted(chain(n, m), tmp_path)
+    for quantity in ("mass_matrix", "bias", "equations"):
+        found = {name: row["total"] for name, row in rows[quantity].items()}
+        assert found["ours"] < found["4x4"]
+        assert found["3x3, as written"] < found["4x4, as written"]
+        assert found["ours"] <= found["3x3, as written"] and found["4x4"] <= found["4x4, as written"]
+    assert rows["forward_dynamics"]["ours"]["total"] < rows["forward_dynamics"]["4x4+LTDL"]["total"]
+    found = rows["equations"]
+    for key in ("multiplications", "additions"):
+        assert found["ours"][key] < found["Table 2, 3x3"][key] < found["Table 2, 4x4"][key]
+        if n >= 4:  # with two links what is written out and not needed weighs more
+            assert found["3x3, as written"][key] < found["Table 2, 3x3"][key]
+
+
+def test_table_2_has_the_numbers_that_are_printed_with_it() -> None:
+    assert table_2("3x3", 10, 2) == (7062, 9972)
+    assert table_2("4x4", 10, 2) == (12551, 16032)
+
+
+def test_table_2_is_left_out_for_other_robots(tmp_path: Path) -> None:
+    rows = counted(spatial_chain(1, 1), tmp_path)
+    assert not any(name.startswith("Table 2") for name in rows["equations"])
+    assert rows["equations"]["ours"]["total"] < rows["equations"]["4x4"]["total"]
+
+
+def test_the_counter_counts_what_is_carried_out() -> None:
+    counts = dict.fromkeys(("multiplications", "additions", "divisions", "sines", "cosines"), 0)
+    x = Counter(counts)
+    assert x * 0.0 == 0.0 and 1.0 * x is x and -x is x and x + 0.0 is x
+    _ = (2.0 * x + x - 1.0) / x * x.sin()
+    assert counts == {"multiplications": 2, "additions": 2, "divisions": 1, "sines": 1, "cosines": 0}

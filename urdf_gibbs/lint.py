@@ -61,7 +61,8 @@ def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
             f"at most {EXAMINED_DOF} for the search for motions without inertia",
         )
         return
-    method = "gibbs_appell" if robot.nv <= UNCOMPILED_DOF else "compiled"
+    plain = "gibbs_appell_flexible" if robot.is_flexible else "gibbs_appell"
+    method = plain if robot.nv <= UNCOMPILED_DOF else "compiled"
 
     def idle_at(q: NDArray[np.float64]) -> set[int]:
         return set(idle_velocities(robot, q, mass_matrix(robot, q, method=method)))

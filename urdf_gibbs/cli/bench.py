@@ -28,7 +28,7 @@ from rich.table import Table
 
 import urdf_gibbs
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.engine.kernel import COMPILED, FLEXIBLE_METHODS, GRAVITY
 from urdf_gibbs.errors import OracleMissingError, SingularMassMatrixError, UrdfError
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.load import Base
@@ -39,6 +39,8 @@ PAUSE = 5e-3  # seconds before a batch is timed
 AGREE = 1e-9  # relative; beyond it the two do not compute the same thing and a note says so
 STARTS = 3  # fresh processes of which the start is the median
 STAGES = 9  # of one robot, on the progress bar
+PYTHON_ROUNDS = 5  # at most where formulations in Python take part: milliseconds of theirs are long enough to be measured well
+PYTHON = {"gibbs_appell_flexible": "3x3,\nPython", "transformations_flexible": "4x4,\nPython"}
 QUANTITIES = {"mass_matrix": "M", "bias": "bias", "inverse_dynamics": "inverse", "forward_dynamics": "forward"}
 INPUTS = {"mass_matrix": "q", "bias": "q, v", "inverse_dynamics": "q, v, a", "forward_dynamics": "q, v, tau"}
 PINOCCHIO = {"mass_matrix": "crba", "bias": "nonLinearEffects", "inverse_dynamics": "rnea", "forward_dynamics": "aba"}
@@ -71,6 +73,8 @@ LEGEND = """Median µs of one call from Python, and of one state of a batch; a r
 kernel: robot.kernel(name)(..., out). function: urdf_gibbs.mass_matrix(robot, q, out=M) and so on. Pinocchio: crba, nonLinearEffects,
 rnea and aba; loop: the same in a Python loop over the batch; parallel: rneaInParallel and abaInParallel, which fill an array in C++.
 MuJoCo, at a state already set: kinematics with makeM and fullM, with rne, and forward without constraints."""
+ELASTIC = """Elastic links are unknown to Pinocchio and MuJoCo. 3x3 and 4x4, Python: method="gibbs_appell_flexible" and
+"transformations_flexible", the papers' recursions in plain Python; ratio: of the 3x3 one to the kernel."""
 FREED = "Mimic joints are free on both sides (mimic=False): Pinocchio's mimic mode has no forward dynamics."
 TIED = "Mimic joints are tied on both sides; forward dynamics of such robots is left out: Pinocchio's mimic mode has none."
 
@@ -119,6 +123,8 @@ def bench(
         draw(report["results"], plot)
     if json != "-":
         out.print(f"{LEGEND}\n{TIED if mimic else FREED}", style="dim", markup=False)
+        if any(_is_elastic(result) for result in report["results"]):
+            out.print(ELASTIC, style="dim", markup=False)
         out.print(report["command"], markup=False)
         out.print(", ".join(f"{key} {value}" for key, value in report["machine"].items()), markup=False)
     raise typer.Exit(code)
@@ -127,6 +133,9 @@ def bench(
 def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
     """Fill ``result`` with seconds; yields what comes next."""
     robot = load_quietly(path, base, mimic)
+    if robot.is_flexible:
+        yield from measure_flexible(path, robot, batch, rounds, result)
+        return
     tied = any(joint.is_mimic for joint in robot.joints)
     pin, model, notes = import_pinocchio(), None, []
     if tied:
@@ -165,6 +174,55 @@ def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result:
     yield "start"
     result["start"] = starts(path, base, mimic, min(STARTS, rounds))
     result["notes"] = notes
+
+
+def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
+    """The same for elastic links, whose only rivals are the formulations in plain Python."""
+    result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
+    result["notes"] = []
+    rng = np.random.default_rng(0)
+    q = robot.random(rng, batch)
+    v, a, tau = rng.uniform(-1.0, 1.0, (3, batch, robot.nv))
+    references = [method for method in FLEXIBLE_METHODS if method != COMPILED]
+    for quantity, name in QUANTITIES.items():
+        yield name
+        inputs = [{"q": q, "v": v, "a": a, "tau": tau}[letter] for letter in INPUTS[quantity].split(", ")]
+        first, function = [x[0].copy() for x in inputs], getattr(urdf_gibbs, quantity)
+        try:
+            ours = function(robot, *inputs)
+        except SingularMassMatrixError as problem:
+            result["notes"].append(f"{name} left out: {problem}")
+            yield name
+            continue
+        expected = function(robot, *first, method=references[0])
+        difference = float(np.abs(ours[0] - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
+        result["difference"][quantity] = difference
+        if not difference < AGREE:
+            result["notes"].append(f"{name}: ours and {references[0]} differ by {difference:.1e}")
+        names = {"kernel": robot.kernel(quantity), "function": function, "robot": robot, "x": first, "xs": inputs}
+        names |= {"out": np.empty(ours.shape[1:]), "outs": np.empty(ours.shape)}
+        names |= dict(zip("abc", first, strict=False))
+        words = ", ".join("abc"[: len(first)])
+        timers = {"kernel": Timer(f"kernel({words}, out)", globals=names)}
+        timers["function"] = Timer(f"function(robot, {words}, out=out)", globals=names)
+        for method in references:
+            timers[method] = Timer(f"function(robot, {words}, method={method!r})", globals=names)
+        result["single"][quantity] = interleaved(timers, min(rounds, PYTHON_ROUNDS))
+        yield f"{name}, batch"
+        threads, timers = urdf_gibbs.get_threads(), {}
+        names["set_threads"] = urdf_gibbs.set_threads
+        for count in (1, 2) if (os.cpu_count() or 1) > 1 else (1,):
+            timers[f"ours_{count}"] = Timer("function(robot, *xs, out=outs)", f"set_threads({count})", globals=names)
+        try:
+            result["batch"][quantity] = interleaved(timers, rounds)
+        finally:
+            urdf_gibbs.set_threads(threads)
+    yield "start"
+    result["start"] = starts(path, robot.base, mimic=False, count=min(STARTS, rounds))
+
+
+def _is_elastic(result: dict[str, Any]) -> bool:
+    return any(method in row for row in result["single"].values() for method in PYTHON)
 
 
 # Contenders -----------------------------------------------------------------------------------------
@@ -365,6 +423,19 @@ def machine() -> dict[str, str]:
 def _print(result: dict[str, Any]) -> None:
     name = f"{escape(result['file'])} ({result['base']}), nq {result['nq']}, nv {result['nv']}"
     single = Table(title=f"{name}: µs per call", title_justify="left")
+    batch = Table(title=f"batch of {result['states']}: µs per state", title_justify="left")
+    if _is_elastic(result):
+        _headed(single, ["kernel", "function", *PYTHON.values(), "ratio"])
+        for quantity, row in result["single"].items():
+            cells = _micro(row, "kernel", "function", *PYTHON)
+            single.add_row(QUANTITIES[quantity], *cells, f"{row['gibbs_appell_flexible'] / row['kernel']:.0f}")
+        _headed(batch, ["1 thread", "2 threads"])
+        for quantity, row in result["batch"].items():
+            batch.add_row(QUANTITIES[quantity], *_micro({key: x / result["states"] for key, x in row.items()}, "ours_1", "ours_2"))
+        out.print(single)
+        out.print(batch)
+        _print_start(result)
+        return
     rival = any("mujoco" in row for row in result["single"].values())
     _headed(single, ["kernel", "function", "Pinocchio", "ratio,\nkernel", "ratio,\nfunction"] + ["MuJoCo"] * rival)
     for quantity, row in result["single"].items():
@@ -372,7 +443,6 @@ def _print(result: dict[str, Any]) -> None:
         cells = [*_micro(row, "kernel", "function", "pinocchio"), *(f"{ratio:.1f}" for ratio in ratios)]
         single.add_row(QUANTITIES[quantity], *cells, *(_micro(row, "mujoco") if rival else []))
     out.print(single)
-    batch = Table(title=f"batch of {result['states']}: µs per state", title_justify="left")
     _headed(batch, ["ours\n1 thr.", "Pin.\nloop", "\nratio", "Pin.\nparallel", "\nratio", "ours\n2 thr.", "Pin.\npar. 2", "\nratio"])
     for quantity, row in result["batch"].items():
         each = {key: seconds / result["states"] for key, seconds in row.items()}
@@ -381,6 +451,10 @@ def _print(result: dict[str, Any]) -> None:
         cells += _micro(each, "ours_2", "pinocchio_2") + _ratio(each, "pinocchio_2", "ours_2")
         batch.add_row(QUANTITIES[quantity], *cells)
     out.print(batch)
+    _print_start(result)
+
+
+def _print_start(result: dict[str, Any]) -> None:
     start = Table(title="start: seconds of the first call in a fresh process", title_justify="left")
     _headed(start, ["import, load", "M", "bias", "forward"])
     for kind, label in (("cold", "compiled"), ("warm", "from the cache")):

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from urdf_gibbs.cli.console import File, checked_base, load_or_exit, out, resolve
+from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.model import Joint, Robot
 
 SHOWN = 200  # links and branches printed before the rest is only counted
@@ -29,10 +30,11 @@ def info(
     out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.file)}")
     out.print(
         f"{len(robot.links)} links, {len(robot.joints)} moving bodies, "
-        f"nq {robot.nq}, nv {robot.nv}, mass {robot.mass.sum():.6g} kg moving, base {robot.base}"
+        f"nq {robot.nq}, nv {robot.nv}, mass {moving_mass(robot):.6g} kg moving, base {robot.base}"
     )
     print_tree(robot)
     print_joints(robot)
+    print_beams(robot)
     print_branches(robot)
     warnings = [finding for finding in robot.findings if finding.severity == "warning"]
     if warnings:
@@ -42,6 +44,11 @@ def info(
 
         draw(robot, configuration(robot, q), plot)
         out.print(f"drawn: {escape(plot)}")
+
+
+def moving_mass(robot: Robot) -> float:
+    """[kg] of rigid bodies and beams; a beam on the world moves as well, all but its root."""
+    return float(robot.mass.sum()) + sum(joint.beam.mass for joint in robot.joints if joint.beam is not None)
 
 
 def configuration(robot: Robot, text: str | None) -> NDArray[np.float64]:
@@ -83,12 +90,42 @@ def print_joints(robot: Robot) -> None:
     out.print(table)
 
 
+def print_beams(robot: Robot) -> None:
+    """Elastic links: their size, their coordinates, and how fast each one held at its root swings with nothing at its tip."""
+    beams = [joint.beam for joint in robot.joints if joint.beam is not None]
+    if not beams:
+        return
+    table = Table(title="elastic links", title_justify="left")
+    for column in ("link", "length [m]", "mass [kg]", "coordinates", "frequencies, root held [rad/s]"):
+        table.add_column(column, justify="right" if column in ("length [m]", "mass [kg]") else "left")
+    for beam in beams[:SHOWN]:
+        frequencies = " ".join(f"{omega:.6g}" for omega in held_frequencies(beam))
+        table.add_row(escape(beam.link), f"{beam.length:.6g}", f"{beam.mass:.6g}", " ".join(beam.names), frequencies)
+    out.print(table)
+
+
+def held_frequencies(beam: Beam) -> NDArray[np.float64]:
+    """[rad/s], ascending, of a beam by itself with its root at rest; empty where a coordinate meets no inertia of the beam."""
+    M = np.trace(beam.G, axis1=2, axis2=3)[: beam.m, : beam.m] + beam.spins
+    size = np.sqrt(np.diag(M))
+    if not (size > 0.0).all():
+        return np.empty(0)
+    scale = np.outer(size, size)  # directions differ by many orders of magnitude
+    try:
+        C = np.linalg.cholesky(M / scale)
+    except np.linalg.LinAlgError:
+        return np.empty(0)
+    A = np.linalg.solve(C, np.linalg.solve(C, beam.stiffness / scale).T)
+    found: NDArray[np.float64] = np.sqrt(np.maximum(np.linalg.eigvalsh(0.5 * (A + A.T)), 0.0))
+    return found
+
+
 def _row(joint: Joint) -> list[str]:
     def span(start: int, count: int) -> str:
         return str(start) if count == 1 else f"{start}-{start + count - 1}"
 
     follows = f"{joint.ratio:g} * {joint.master} + {joint.offset:g}" if joint.is_mimic else ""
-    axis = "" if joint.type == "floating" else " ".join(f"{x:.4g}" for x in joint.axis)
+    axis = "" if joint.type in ("floating", "elastic") else " ".join(f"{x:.4g}" for x in joint.axis)
     numbers = [f"{x:.4g}" for x in (joint.lower, joint.upper, joint.damping, joint.friction)]
     return [escape(joint.name), joint.type, span(joint.iq, joint.nq), span(joint.iv, joint.nv), axis, *numbers, escape(follows)]
 

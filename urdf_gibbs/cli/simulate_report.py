@@ -85,10 +85,12 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
     """
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
-    lost = -float(np.diff(total)[sudden].sum())
+    lost = 0.0 - float(np.diff(total)[sudden].sum())  # not minus zero
     sources = ["work of the torques"] if np.any(scenario.torque) else []
     sources += ["work of moving walls that carry the robot"] if moving(scenario) and trajectory.phases else []
     sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
+    beams = [joint.beam for joint in scenario.robot.joints if joint.beam is not None]
+    sources += ["damping of elastic links"] if any(beam.damping.any() for beam in beams) else []
     start, end = float(total[0]), float(total[-1])
     return {
         "start": start,
@@ -97,6 +99,7 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
         "end": end,
         "rest_is": sources,
         "walls_move": moving(scenario),
+        "strain": scenario.robot.is_flexible,
         "scale": float(kinetic.max()),
     }
 

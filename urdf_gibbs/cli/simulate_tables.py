@@ -115,7 +115,8 @@ def _phase_table(phases: Sequence[Phase], everything: bool) -> Table | str:
 
 
 def _energy_table(energy: dict[str, Any]) -> Table:
-    table = _table("energy, kinetic and potential", "", "[J]", text=("",))
+    kinds = "kinetic, potential and strain" if energy["strain"] else "kinetic and potential"
+    table = _table(f"energy, {kinds}", "", "[J]", text=("",))
     _add(table, "at the start", f"{energy['start']:.9g}")
     lost, scale = energy["lost_in_impacts"], energy["scale"]
     name = "lost in impacts, less what moving walls did there" if energy["walls_move"] else "lost in impacts"

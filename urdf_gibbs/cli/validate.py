@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import METHODS
+from urdf_gibbs.engine.kernel import FLEXIBLE_METHODS, METHODS, methods_of
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
 from urdf_gibbs.lint import check as lint
 from urdf_gibbs.oracle import compare
@@ -51,12 +51,16 @@ def validate(
 ) -> None:
     """Compare every formulation with Pinocchio at random states.
 
+    Formulations of robots with elastic links are compared with each other, and with Pinocchio where the links stay straight.
+
     Exit code 0: all agree within 1e-9; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing).
     """
-    methods = tuple(method or METHODS)
+    methods = tuple(method or ())
+    known = list(dict.fromkeys((*METHODS, *FLEXIBLE_METHODS)))
     for name in methods:
-        if name not in METHODS:
-            raise typer.BadParameter(str(UnknownNameError("method", name, list(METHODS))), param_hint="--method")
+        if name not in known:
+            raise typer.BadParameter(str(UnknownNameError("method", name, known)), param_hint="--method")
+    stages = len(methods or METHODS) + 2
     bases = [checked_base(name) for name in base or ["fixed"]]
     if html and any(os.path.exists(html) and os.path.exists(path) and os.path.samefile(html, path) for path in map(resolve, files)):
         raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
@@ -71,7 +75,7 @@ def validate(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
         with Progress(*columns, console=err, transient=True) as progress:
-            task = progress.add_task("", total=len(files) * len(bases) * (len(methods) + 2))
+            task = progress.add_task("", total=len(files) * len(bases) * stages)
             for file in files:
                 for one_base in bases:
                     step = _Step(progress, task, f"{file} ({one_base})")
@@ -85,7 +89,7 @@ def validate(
                         )
                         for text in result.pop("details"):
                             out.print(f"     {text}", markup=False)
-                    progress.update(task, completed=len(results) * (len(methods) + 2))
+                    progress.update(task, completed=len(results) * stages)
     except KeyboardInterrupt:
         err.print(f"interrupted after {len(results)} of {len(files) * len(bases)}")
         code = 130
@@ -210,9 +214,14 @@ def _one(
             "line": line,
             "details": str(problem).splitlines()[:20],
         }
-    report = compare.validate(robot, against or path, mimic=mimic, samples=samples, seed=seed, methods=methods, progress=step)
+    fitting = [name for name in methods or methods_of(robot) if name in methods_of(robot)]
+    if not fitting:
+        links = "elastic" if robot.is_flexible else "rigid"
+        misfit = f"{', '.join(methods)}: not for {file}, whose links are {links}; expected {', '.join(methods_of(robot))}"
+        raise typer.BadParameter(misfit, param_hint="--method")
+    report = compare.validate(robot, against or path, mimic=mimic, samples=samples, seed=seed, methods=fitting, progress=step)
     report.notes[:0] = notes
-    if against and report.reference == "Pinocchio":
+    if against and report.reference.endswith("Pinocchio"):
         report.notes.insert(0, f"Pinocchio read another file: {against}")
     if pages is not None:
         pages.compared(file, robot, report)

@@ -3,22 +3,26 @@
 The error of a quantity is max|difference| over the array, divided by max|reference| (at least 1e-12). A difference
 within round-off of the quantity's own scale (forces: those of a random acceleration; potential energy: m g times a
 length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
+
+Elastic links are unknown to Pinocchio: there the formulations are compared with each other, and with Pinocchio what does not
+depend on the links being elastic (rigid_limit.py).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs import functions
-from urdf_gibbs.engine.kernel import GRAVITY, METHODS
+from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, REFERENCES, methods_of
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
+from urdf_gibbs.oracle.rigid_limit import RigidLimit
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
@@ -30,6 +34,7 @@ ROUND_OFF = 1e-14  # a few dozen additions of numbers of the size of the scale
 RESIDUAL = 1e-12
 JACOBIANS = 6  # links whose Jacobians are compared, the leaves first
 EPS = float(np.finfo(float).eps)
+RIGID = " (rigid limit)"  # after a quantity's name: elastic coordinates at rest, rows and columns of the others alone
 
 
 @dataclass
@@ -66,6 +71,8 @@ class Matrices:
 @dataclass
 class Report:
     """The outcome for one file and base. ``reference`` is "Pinocchio", or a method where Pinocchio refuses the model.
+
+    With elastic links it is "each other; rigid limit against Pinocchio", or without the second where that cannot be compared.
 
     ``matrices`` are those at the state where M differs most; None where nothing could be compared.
     """
@@ -130,12 +137,15 @@ def validate(
     mimic: bool = True,
     samples: int = 20,
     seed: int = 0,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
-    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states."""
+    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; methods: all if None."""
     report = Report(robot.file, robot.base, robot.nq, robot.nv, samples, seed)
     states = random_states(robot, samples, seed)
+    methods = tuple(methods or methods_of(robot))
+    if robot.is_flexible:
+        return _validate_flexible(robot, source, mimic, methods, states, report, progress)
     points = _points(robot, seed)
     progress("Pinocchio")
     try:
@@ -160,9 +170,75 @@ def validate(
     report.comparisons += _compare_kinematics(robot, states, answers, points)
     if report.comparisons:
         report.worst_call = _call(robot, mimic, report.worst, states)
-    for note in sorted({c.remark for c in report.comparisons if c.remark and c.agrees}):
-        report.notes.append(note)
+    report.notes += sorted({c.remark for c in report.comparisons if c.remark and c.agrees})
     return report
+
+
+def _validate_flexible(
+    robot: Robot,
+    source: str | bytes | os.PathLike[str],
+    mimic: bool,
+    methods: Sequence[str],
+    states: States,
+    report: Report,
+    progress: Progress,
+) -> Report:
+    """The formulations with one of them, and all with Pinocchio where the elastic coordinates rest."""
+    # One method alone is compared with another one all the same.
+    reference = next(name for name in reversed(methods_of(robot)) if [name] != list(methods) and (name in methods or len(methods) == 1))
+    report.reference = "each other"
+    answers = [_own_answers(robot, reference, states, i, {}) for i in range(report.samples)]
+    others = [method for method in methods if method != reference]
+    for method in others:
+        progress(method)
+        report.comparisons += _compare_dynamics(robot, method, states, answers)
+    report.matrices = _matrices(robot, [*others, reference], states, answers, report.comparisons)
+    report.notes.append(f"elastic links, which Pinocchio does not know: {', '.join(others)} against {reference}")
+    rest = States(states.q.copy(), states.v.copy(), states.a.copy(), states.tau)
+    progress("rigid limit")
+    try:
+        limit = RigidLimit(robot, source, mimic, GRAVITY)
+    except OracleRefusal as refusal:
+        report.notes.append(f"the rigid limit was not compared with Pinocchio: {refusal}")
+    else:
+        report.reference += "; rigid limit against Pinocchio"
+        report.notes += limit.oracle.notes
+        rest.q[:, limit.bent_q] = rest.v[:, limit.bent_v] = rest.a[:, limit.bent_v] = 0.0
+        report.comparisons += _compare_rigid_limit(robot, limit, methods, rest, report)
+    if report.comparisons:
+        report.worst_call = _call(robot, mimic, report.worst, rest if report.worst.quantity.endswith(RIGID) else states)
+    report.notes += sorted({c.remark for c in report.comparisons if c.remark and c.agrees})
+    return report
+
+
+def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str], rest: States, report: Report) -> list[Comparison]:
+    """Pinocchio's rods against our rigid rows and columns, with the elastic coordinates and their rates and accelerations zero."""
+    points = {link: point for link, point in _points(robot, report.seed).items() if link in limit.links}
+    q, v = limit.q, limit.v
+    answers = [limit.oracle.answers(rest.q[i, q], rest.v[i, v], rest.a[i, v], rest.tau[i, v], points) for i in range(report.samples)]
+    scales = np.array([np.max(np.abs(answer.inverse), initial=0.0) for answer in answers])
+    none = 0.0 * scales
+    result: list[Comparison] = []
+    for method in methods:
+        M = functions.mass_matrix(robot, rest.q, method=method)[:, v][:, :, v]
+        bias = functions.bias(robot, rest.q, rest.v, method=method)[:, v]
+        inverse = functions.inverse_dynamics(robot, rest.q, rest.v, rest.a, method=method)[:, v]
+        gravity = functions.gravity_force(robot, rest.q, method=method)[:, v]
+        kinetic = functions.kinetic_energy(robot, rest.q, rest.v, method=method)
+        result += [
+            _compare(method, "mass matrix", M, [answer.mass_matrix for answer in answers], none),
+            _compare(method, "bias", bias, [answer.bias for answer in answers], scales),
+            _compare(method, "gravity", gravity, [answer.gravity for answer in answers], scales),
+            _compare(method, "inverse dynamics", inverse, [answer.inverse for answer in answers], scales),
+            _compare(method, "kinetic energy", kinetic, [answer.kinetic for answer in answers], none),
+        ]
+    kinematics = _compare_kinematics(robot, rest, answers, points, v)
+    if not limit.all_move:
+        kinematics = [c for c in kinematics if c.quantity == "jacobians"]
+        report.notes.append(
+            "energy, momentum and centre of mass were not compared: a beam is fixed to the world, where a rod does not count"
+        )
+    return [replace(c, quantity=c.quantity + RIGID) for c in [*result, *kinematics]]
 
 
 def _compare_dynamics(robot: Robot, method: str, states: States, answers: list[Answers]) -> list[Comparison]:
@@ -235,8 +311,12 @@ def _compare_forward(robot: Robot, method: str, states: States, answers: list[An
     return result
 
 
-def _compare_kinematics(robot: Robot, states: States, answers: list[Answers], points: dict[str, Array]) -> list[Comparison]:
-    length = 9.81 * float(np.abs(robot.mass).sum())
+def _compare_kinematics(
+    robot: Robot, states: States, answers: list[Answers], points: dict[str, Array], columns: Any = slice(None)
+) -> list[Comparison]:
+    """``columns``: of the Jacobians, those that the answers have."""
+    beams = sum(joint.beam.mass for joint in robot.joints if joint.beam is not None)
+    length = 9.81 * (float(np.abs(robot.mass).sum()) + beams)
     scales = np.full(len(answers), length)
     none = 0.0 * scales
     found = [
@@ -253,7 +333,11 @@ def _compare_kinematics(robot: Robot, states: States, answers: list[Answers], po
     largest = np.zeros(len(answers))
     for link, point in points.items():
         one = _compare(
-            "kinematics", "jacobians", functions.jacobian(robot, states.q, link, point), [x.jacobians[link] for x in answers], none
+            "kinematics",
+            "jacobians",
+            functions.jacobian(robot, states.q, link, point)[:, :, columns],
+            [x.jacobians[link] for x in answers],
+            none,
         )
         largest = np.maximum(largest, one.errors)
         if one.error >= worst.error:
@@ -327,12 +411,12 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
         "centre of mass": ("centre_of_mass", "q"),
         "jacobians": ("jacobian", "q"),
     }
-    function, letters = names[worst.quantity]
+    function, letters = names[worst.quantity.removesuffix(RIGID)]
     values = {"q": states.q, "v": states.v, "a": states.a, "t": states.tau}
     arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
     arguments += [repr(values[letter][i].tolist()) for letter in letters]
     if function == "jacobian":
         arguments.append(repr(worst.link))
-    if worst.method in METHODS:
+    if worst.method in (COMPILED, *REFERENCES):
         arguments.append(f"method={worst.method!r}")
     return f"import urdf_gibbs; print(urdf_gibbs.{function}({', '.join(arguments)}))"

@@ -8,8 +8,9 @@ mimic mode refuses forward dynamics and masters that come later.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -46,6 +47,14 @@ class Answers:
     jacobians: dict[str, Array]
 
 
+class Rod(NamedTuple):
+    """A straight beam as a rigid body: mass, centre (3,) and inertia about it (3, 3), in the link's axes."""
+
+    mass: float
+    com: Array
+    inertia: Array
+
+
 def import_pinocchio() -> Any:
     try:
         import pinocchio
@@ -55,13 +64,23 @@ def import_pinocchio() -> Any:
 
 
 class Oracle:
-    """Pinocchio's view of a URDF. Coordinates are those of DESIGN: continuous and planar angles as angles, masters only."""
+    """Pinocchio's view of a URDF. Coordinates are those of DESIGN: continuous and planar angles as angles, masters only.
 
-    def __init__(self, source: str | bytes | os.PathLike[str], base: str, mimic: bool, gravity: tuple[float, float, float]) -> None:
+    ``rods``: by link, inertias that stand in the place of elastic links.
+    """
+
+    def __init__(
+        self,
+        source: str | bytes | os.PathLike[str],
+        base: str,
+        mimic: bool,
+        gravity: tuple[float, float, float],
+        rods: Mapping[str, Rod] | None = None,
+    ) -> None:
         self.pin = import_pinocchio()
         self.notes: list[str] = []
         root = _elements(source)
-        self.model = self._read(source, root, base)
+        self.model = self._read(source, root, base, rods or {})
         self.model.gravity.linear = np.array(gravity)
         self._turn_planar_joints(root)
         self.data = self.model.createData()
@@ -69,12 +88,12 @@ class Oracle:
 
     # reading ------------------------------------------------------------------------------------
 
-    def _read(self, source: Any, root: xml.Element, base: str) -> Any:
+    def _read(self, source: Any, root: xml.Element, base: str, rods: Mapping[str, Rod]) -> Any:
         pin = self.pin
         if len(root.all("link")) > MAX_LINKS:
             raise OracleRefusal(f"Pinocchio's reader overflows the stack on long chains; not asked above {MAX_LINKS} links")
         bases = {"fixed": [], "floating": [pin.JointModelFreeFlyer()], "planar": [pin.JointModelPlanar()]}[base]
-        repairs = _repair(root)
+        repairs = _repair(root) + _put_in(root, rods)
         self.notes += repairs
         model = None
         if not repairs and not is_text(source):
@@ -277,6 +296,24 @@ def _repair(root: xml.Element) -> list[str]:
                 entries.update(dict.fromkeys(missing, "0"))
                 notes.append(f'Pinocchio drops the mass of link "{name}" because {", ".join(missing)} is missing; zeros were put in')
     return notes
+
+
+def _put_in(root: xml.Element, rods: Mapping[str, Rod]) -> list[str]:
+    """Give links the <inertial> of their rod; says which."""
+    for link in root.all("link"):
+        rod = rods.get(link.attributes.get("name", ""))
+        if rod is None:
+            continue
+        names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        entries = {name: repr(float(x)) for name, x in zip(names, rod.inertia[np.triu_indices(3)], strict=True)}
+        inertial = xml.Element("inertial", {}, link.line)
+        inertial.children += [
+            xml.Element("origin", {"xyz": " ".join(repr(float(x)) for x in rod.com)}, link.line),
+            xml.Element("mass", {"value": repr(float(rod.mass))}, link.line),
+            xml.Element("inertia", entries, link.line),
+        ]
+        link.children.append(inertial)
+    return [f'link "{name}" has no <inertial>: Pinocchio was given that of its straight beam' for name in rods]
 
 
 def _mechanics(root: xml.Element) -> str:
