@@ -9,7 +9,7 @@ demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
