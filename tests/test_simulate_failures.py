@@ -252,9 +252,11 @@ LONG = {
 @pytest.mark.parametrize("case", LONG)
 def test_ctrl_c_returns_what_there_is(case: str, tmp_path: Path) -> None:
     script = f"""
+        import signal
         import time
         import numpy as np
         from urdf_gibbs import load, simulate, walls
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it
         ball = load({BALL!r})
         simulate(ball, [1.0], [0.0], 1e-3, {LONG[case]})
         print("ready", flush=True)

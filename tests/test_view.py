@@ -278,7 +278,8 @@ def _ended(action: Callable[[], object]) -> Exception | None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 @pytest.mark.parametrize("command", [["view", "planar3r"], ["simulate", "bouncing_ball", "--view"]])
 def test_ctrl_c_ends_a_live_page_quietly(command: list[str]) -> None:
-    start = [sys.executable, "-c", "from urdf_gibbs.cli import app; app()", *command, "--no-browser"]
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a background job may ignore it
+    start = [sys.executable, "-c", f"{heed}; from urdf_gibbs.cli import app; app()", *command, "--no-browser"]
     with subprocess.Popen(
         start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}
     ) as process:
@@ -291,7 +292,10 @@ def test_ctrl_c_ends_a_live_page_quietly(command: list[str]) -> None:
             assert answer.status == 200
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=30)
+        try:
+            output, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert "closed" in output and "Traceback" not in errors
 
