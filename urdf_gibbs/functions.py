@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, adaptive, kernel, triple
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.flexible.sections import beam_of, root_moves
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
@@ -40,7 +41,7 @@ def bias(
 
 
 def gravity_force(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None) -> Array:
-    """The part of h that gravity makes (..., nv): the torque that holds the robot at rest."""
+    """The part of h that gravity makes (..., nv): what holds the robot at rest, but for the strain of elastic links."""
     if method == COMPILED:
         return adaptive(robot, "gravity_force", gravity=triple(gravity, "gravity"))(q, out=out)
     return kernel(robot, "gravity_force", gravity=gravity, method=method)(q, out=out)
@@ -123,7 +124,10 @@ def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
-    """(..., 6, nv), linear first, world axes: velocity of ``point`` (3,) (given in the frame of the link ``frame``) and of the link."""
+    """(..., 6, nv), linear first, world axes: velocity of ``point`` (3,) (given in the frame of the link ``frame``) and of the link.
+
+    A point of an elastic link, given where it is in the straight link, lies in the section at its root or at its tip and moves with it.
+    """
     at = (0.0, 0.0, 0.0) if point is None else triple(point, "point")
     return adaptive(robot, "jacobian", frame=frame, point=at)(q, out=out)
 
@@ -167,6 +171,12 @@ def _external_force(robot: Robot, q: ArrayLike, external: External) -> Array:
             force, torque = pair
         except (TypeError, ValueError):
             raise ArgumentError(f"external[{link!r}] is {pair!r}, expected a pair (force (3,), torque (3,))") from None
+        elastic = beam_of(robot, link)
+        if elastic is not None and root_moves(elastic[1]):
+            raise ArgumentError(
+                f"external[{link!r}]: the root of this elastic link moves against the link's frame in these modes, "
+                f"expected a force on {link + '.tip'!r}, or modes with a root at rest"
+            )
         wrench = np.concatenate(np.broadcast_arrays(_wide(force, 3, f"force on {link}"), _wide(torque, 3, f"torque on {link}")), axis=-1)
         total = total + np.einsum("...ij,...i->...j", jacobian(robot, q, link), wrench)
     return total

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfWarning
+from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Geometry
 
@@ -25,7 +26,6 @@ Vec3 = tuple[float, float, float]
 
 WORLD = -1
 SAME = 1e-9  # m: closer than this is the same place
-SECTION = 1e-6  # of the length of an elastic link: closer than this to an end is at the end
 RIM = 8  # points on each rim of a cylinder
 
 
@@ -118,7 +118,8 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
     A tip is a link's frame on a body that carries no further moving body. Points that never move are left out, and so are
     those of massless bodies (slides of a gantry), unless a body with mass has one at the same place. A point has the name of
     the first link whose frame is there: for a joint origin the parent link, else the child link. At the tip of an elastic link the
-    file's own links come before the one made for the tip.
+    file's own links come before the one made for the tip. The root of an elastic link that moves against the link's frame (free-free
+    modes) is left out with a UrdfWarning.
     """
     weight = robot.mass.copy()
     for i, joint in enumerate(robot.joints):
@@ -131,12 +132,18 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
         frames.append((link, frame.body, *canonical(robot, frame.body, frame.placement[:3, 3])))
     carriers = set(robot.parent)
     tips = {joint.child for joint in robot.joints if joint.beam is not None}
+    loose = {joint.beam.link for joint in robot.joints if joint.beam is not None and root_moves(joint.beam)}
+    left_out: dict[str, None] = {}
     found = _Collection(robot)
 
     def take(body: int, x: Array, fallback: str) -> None:
         if body == WORLD:
             return
         here = [link for link, _, other, y in frames if link not in massless and other == body and math.dist(x, y) < SAME]
+        if here and loose.issuperset(here) and all(robot.frame(link).body == body for link in here):
+            left_out.update(dict.fromkeys(here))
+            return
+        here = [link for link in here if link not in loose] or here
         name = next((link for link in here if link not in tips), here[0] if here else fallback)
         found.add(ContactPoint(name, body, _vec3(x), 0.0, name))
 
@@ -148,6 +155,11 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
             for link, owner, top, y in frames:
                 if owner == i and top != WORLD and (weight[i] > 0.0 or weight[top] > 0.0):
                     take(top, y, link)
+    if left_out:
+        listed = ", ".join(left_out)
+        warnings.warn(
+            f"no contact point at the root of {listed}, which moves against the link's frame in these modes", UrdfWarning, stacklevel=3
+        )
     return tuple(found.points)
 
 
@@ -211,17 +223,14 @@ def _radius(name: str, value: Any) -> float:
 
 def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
     """The point at ``position`` (3,) [m] in a link's frame; on an elastic link it belongs to the section at the root or at the tip."""
-    frame = robot.frame(link)
-    x = frame.placement[:3, :3] @ np.array(position) + frame.placement[:3, 3]
-    for i, joint in enumerate(robot.joints):
-        if joint.beam is not None and joint.beam.link == link:
-            along = float(joint.beam.axis @ (x - joint.beam.root))
-            if abs(along - joint.beam.length) < SECTION * joint.beam.length:
-                return ContactPoint(name, i, _vec3(x - robot.placement[i][:3, 3]), radius, link)
-            if abs(along) >= SECTION * joint.beam.length:
-                expected = f"0 (the root) or {joint.beam.length:g} m (the tip)"
-                raise ArgumentError(f"point {name!r} is {along:g} m along the elastic link {link!r}, expected {expected}")
-    return ContactPoint(name, frame.body, _vec3(x), radius, link)
+    body, x = body_point(robot, link, position, name)
+    found = beam_of(robot, link)
+    if found is not None and body != found[0] and root_moves(found[1], math.dist(x, found[1].root)):
+        raise ArgumentError(
+            f"point {name!r} is at the root of the elastic link {link!r}, which moves against the link's frame in these modes; "
+            "expected a point at the tip, or modes with a root at rest, such as clamped-free"
+        )
+    return ContactPoint(name, body, _vec3(x), radius, link)
 
 
 # collision shapes -----------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from urdf_gibbs.dynamics.scalar import (
 )
 from urdf_gibbs.flexible.beam import Array, Beam
 
-TERMS = 14  # of the series in |theta|^2: exact to round-off up to half a turn
+TERMS, DOUBLINGS = 12, 4  # of the series in |theta / 2^4|^2, and back to theta: exact to round-off up to six turns
 
 
 class Tip(NamedTuple):
@@ -100,7 +100,7 @@ def tip_of(beam: Beam, delta: Vector, rate: Vector | None = None) -> Tip:
     if np.linalg.matrix_rank(turns, tol=1e-14 * max(1.0, float(np.abs(turns).max(initial=0.0)))) < 2:
         return Tip(_about_one_axis(beam, delta), shift, turns.tolist(), linear, [0.0, 0.0, 0.0], shifting)
     square = dot(theta, theta)
-    a, b, c = (_series(square, first) for first in (1, 2, 3))
+    a, b, c, b_slope, c_slope = _rodrigues(square)
     tilde = skew(theta)
     twice = matmul(tilde, tilde)
     turn = madd(madd(identity(3), mscale(a, tilde)), mscale(b, twice))
@@ -109,8 +109,8 @@ def tip_of(beam: Beam, delta: Vector, rate: Vector | None = None) -> Tip:
     # d/dt of T theta' at constant theta': b' theta x theta' + c' theta x (theta x theta') + c theta' x (theta x theta')
     growth = mul(2.0, dot(theta, spin))
     across = cross(theta, spin)
-    turning = scale(mul(growth, _series_slope(square, 2)), across)
-    turning = vadd(turning, scale(mul(growth, _series_slope(square, 3)), cross(theta, across)))
+    turning = scale(mul(growth, b_slope), across)
+    turning = vadd(turning, scale(mul(growth, c_slope), cross(theta, across)))
     turning = vadd(turning, scale(c, cross(spin, across)))
     return Tip(turn, shift, angular, linear, turning, shifting)
 
@@ -133,6 +133,25 @@ def _about_one_axis(beam: Beam, delta: Vector) -> Matrix:
             rest = float((i == j) - outer[i, j])
             turn[i][j] = add(add(float(outer[i, j]), mul(c, rest)), mul(s, float(tilde[i, j])))
     return turn
+
+
+def _rodrigues(square: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:
+    """a = sin/|theta|, b = (1 - cos)/|theta|^2, c = (|theta| - sin)/|theta|^3, and db/dx, dc/dx, of x = |theta|^2.
+
+    From series at a small part of the angle, which is then doubled: the series alone are useless beyond a turn, which torsion may reach.
+    """
+    x = mul(0.25**DOUBLINGS, square)
+    b, c, b_slope, c_slope = _series(x, 2), _series(x, 3), _series_slope(x, 2), _series_slope(x, 3)
+    a: Scalar = 1.0 - mul(x, c)
+    for k in range(DOUBLINGS):
+        cosine = 1.0 - mul(x, b)
+        # d cosine / dx = -a / 2, da / dx = (c - b) / 2; no difference of numbers that are nearly the same
+        c_slope = mul(0.0625, add(add(mul(c_slope, cosine), mul(-0.5, mul(c, a))), b_slope))
+        b_slope = mul(0.125, mul(a, c - b))
+        c = mul(0.25, add(mul(c, cosine), b))
+        a, b = mul(a, cosine), mul(0.5, mul(a, a))
+        x = mul(0.25 ** (DOUBLINGS - 1 - k), square)
+    return a, b, c, b_slope, c_slope
 
 
 def _series(square: Scalar, first: int) -> Scalar:

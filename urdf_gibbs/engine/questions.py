@@ -15,6 +15,7 @@ from urdf_gibbs.dynamics.scalar import dot, matmul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -164,9 +165,8 @@ def _momentum(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Tra
 
 
 def _jacobian(robot: Robot, options: Options, q: list[Any]) -> Traced:
-    where = robot.frame(options.frame)
-    point = where.placement[:3, :3] @ options.point + where.placement[:3, 3]
-    J = kinematics.jacobian(model_of(robot), q, where.body, point.tolist())
+    body, point = body_point(robot, options.frame, options.point)
+    J = kinematics.jacobian(model_of(robot), q, body, point.tolist())
     return [entry for row in J for entry in row], []
 
 
@@ -288,5 +288,7 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
         if not options.frame:
             raise ArgumentError(f"a {name} kernel needs frame=, the name of a link")
         robot.frame(options.frame)
+        if name == "jacobian":
+            body_point(robot, options.frame, options.point)
         return Options(gravity, options.frame, options.point if name == "jacobian" else (0.0, 0.0, 0.0))
     return Options(gravity, parametric=options.parametric)

@@ -378,7 +378,7 @@ def _own_answers(robot: Robot, method: str, states: States, i: int, points: dict
         float(0.5 * v @ M @ v),
         float(functions.potential_energy(robot, q)),
         functions.momentum(robot, q, v),
-        functions.centre_of_mass(robot, q) if robot.mass.sum() > 0.0 else None,
+        functions.centre_of_mass(robot, q) if robot.mass.sum() > 0.0 or robot.is_flexible else None,
         {link: functions.jacobian(robot, q, link, point) for link, point in points.items()},
     )
 
@@ -389,7 +389,12 @@ def _points(robot: Robot, seed: int) -> dict[str, Array]:
     leaves = [robot.joints[body].child for body in robot.branches.leaves[:JACOBIANS]]
     others = [link for link in robot.link_names if link not in leaves]
     extra = rng.permutation(len(others))[: max(0, JACOBIANS - len(leaves))]
-    return {link: rng.uniform(-0.5, 0.5, 3) for link in [*leaves, *(others[i] for i in extra)]}
+    points = {link: rng.uniform(-0.5, 0.5, 3) for link in [*leaves, *(others[i] for i in extra)]}
+    for joint in robot.joints:
+        if joint.beam is not None and joint.beam.link in points:  # of the section at its root
+            x = robot.frame(joint.beam.link).placement[:3, :3].T @ joint.beam.axis
+            points[joint.beam.link] -= (points[joint.beam.link] @ x) * x
+    return points
 
 
 def _condition(M: Array) -> float:

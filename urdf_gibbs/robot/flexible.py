@@ -34,6 +34,7 @@ ATTRIBUTES = (
     *POSITIVE,
 )  # fmt: skip
 MASS_SLACK = 1e-6  # relative: files carry about six digits
+ROD_SLACK = 0.05  # of the length, of an even rod's inertia: so far a link's own <inertial> may be off without a word
 UNIT_SLACK = 1e-4  # four printed digits of a unit vector are no news
 MONOMIALS = 8  # more powers of eta make a mass matrix whose condition eats the digits
 ROWS, LEAST_ROWS, FILE_SIZE = 2000, 5, 4_000_000  # of a table
@@ -336,7 +337,7 @@ class _Attributes:
             if not words or words[0].startswith("#"):
                 continue
             try:
-                row = [float(word) for word in words]
+                row = [] if "," in line and ";" in line else [float(word) for word in words]  # 0;0,5 may be two numbers or three
             except ValueError:
                 row = []
             first, begun = not begun, True
@@ -371,8 +372,12 @@ def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specificat
     findings = urdf.findings
     links = {link.name: link for link in reversed(urdf.links)}
     result: dict[str, Specification] = {}
+    taken = {f'link "{link.name}"': link.line for link in urdf.links} | {f'joint "{joint.name}"': joint.line for joint in urdf.joints}
     for one in elements:
         before = len(findings.errors)
+        for own in (f'link "{one.link}.tip"', f'joint "{one.link}.elastic"'):
+            if own in taken:
+                findings.error("duplicate", taken[own], own, "the name that an elastic link gives to its own", f"another name ({one.what})")
         link = links.get(one.link)
         if link is None:
             findings.error("unknown-link", one.line, one.what, f'link="{one.link}"', "the name of a link in this file")
@@ -472,6 +477,24 @@ def _check_mass(spec: Specification, one: Flexible, link: Link, findings: Findin
             one.what,
             f"mass_per_length times length {spec.mass:.9g} kg, <inertial> {link.inertial.mass:.9g} kg",
             "the same mass; the beam's is used",
+        )
+        return
+    if link.inertial is None:
+        return
+    x, rest = np.array(spec.direction), spec.mass * spec.length**2 / 12.0
+    rod = spec.frame @ np.diag(np.array([0.0, rest, rest]) + spec.length * np.array(spec.rotary or (0.0, 0.0, 0.0))) @ spec.frame.T
+    given = np.reshape(link.inertial.inertia, (3, 3))
+    com = float(np.linalg.norm(np.array(link.inertial.com) - 0.5 * spec.length * x)) / spec.length
+    across = float(np.abs(given - rod).max()) / rest
+    about, own = float(x @ given @ x), float(x @ rod @ x)  # about the beam's axis, where a slender beam has little
+    if com > ROD_SLACK or across > ROD_SLACK or abs(about - own) > max(ROD_SLACK * max(about, own), 1e-4 * rest):
+        middle = " ".join(f"{c:.6g}" for c in link.inertial.com)
+        findings.warning(
+            "beam-inertia",
+            one.line,
+            one.what,
+            f"<inertial> at {middle}, with {about:.6g} kg m^2 about the beam's axis where the beam has {own:.6g}",
+            "that of an even rod (with J for its axis); the beam's is used",
         )
 
 

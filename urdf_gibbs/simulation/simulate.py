@@ -382,7 +382,7 @@ def simulate(
 
     walls: walls of urdf_gibbs.walls, one or several; law: "newton", "newton-equality" or "poisson"; restitution in [0, 1] where a
     wall has none of its own; gravity (3,). points: what can touch, by default the joint origins and tips (contact/points.py);
-    pairs of points that can touch each other; joint_limits, damping: whether those of the URDF act. torque (nv,) is constant;
+    pairs of points that can touch each other; joint_limits, damping: whether those of the URDF's joints act. torque (nv,) is constant;
     controller(t, q, v) -> (nv,) is called ``controller_rate`` times a second and its answer kept in between, or in each stage
     of each step without a rate. rtol, atol: of the integrator, for each step; max_step [s].
 
