@@ -248,11 +248,13 @@ def test_gltf_with_its_buffer_beside_it(write) -> None:
 # STL ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("header", [b"solid exported", b"solid facet normal", b"", b"VCGLIB COLOR=    "])
-@pytest.mark.parametrize("extra", [b"", b"trailing bytes"])
+HEADERS = (b"solid exported", b"solid facet normal", b"", b"VCGLIB COLOR=    ")
+# Trailing bytes behind a header with "facet" are left out: nothing tells that file from text.
+BINARY = [(header, extra) for header in HEADERS for extra in (b"", b"trailing bytes") if not (extra and b"facet" in header)]
+
+
+@pytest.mark.parametrize(("header", "extra"), BINARY)
 def test_binary_stl_whatever_its_header(write, header: bytes, extra: bytes) -> None:
-    if extra and b"facet" in header:
-        pytest.skip("nothing tells it from text")
     solid = load_mesh(write("a.stl", stl_binary(header, extra)))
     assert len(solid.faces) == 4 and volume(solid) == pytest.approx(1.0) and solid.colours is None
 
