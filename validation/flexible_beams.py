@@ -7,6 +7,8 @@ Ours are assumed modes (clamped-free), the reference is exudyn's ANCF cable elem
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from flexible_exudyn import extrapolated, load_exudyn, minimum, spin_up, two_hinged_links
 from numpy.typing import NDArray
@@ -71,6 +73,7 @@ def spun_up(robot: ug.Robot, duration: float = 20.0, speed: float = 6.0, rise: f
 
 def main() -> None:
     load_exudyn()
+    warnings.simplefilter("ignore", ug.UrdfWarning)  # slides and elastic links need no <inertial>
     for free in (False, True):
         coarse, fine = (two_hinged_links(not free, elements=24, steps_per_sample=steps) for steps in (25, 50))
         reference = extrapolated(coarse.table, fine.table)
