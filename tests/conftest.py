@@ -59,17 +59,23 @@ class Opened:
         return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:", "about:"))]
 
 
+def watched(page: Any) -> Opened:
+    """A tab whose complaints and requests are kept."""
+    tab = Opened(page)
+    page.set_default_timeout(PATIENCE)
+    page.on("console", lambda message: tab.complaints.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    page.on("request", lambda request: tab.requests.append(request.url))
+    return tab
+
+
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[[Path], Opened]]:
     """Opens a file in a tab of its own that has no network."""
     context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True, color_scheme="light")
 
     def opened(path: Path) -> Opened:
-        tab = Opened(context.new_page())
-        tab.page.set_default_timeout(PATIENCE)
-        tab.page.on("console", lambda message: tab.complaints.append(message.text) if message.type in ("error", "warning") else None)
-        tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.page.on("request", lambda request: tab.requests.append(request.url))
+        tab = watched(context.new_page())
         tab.page.goto(path.absolute().as_uri())
         tab.page.wait_for_function(READY)
         assert tab.run("document.body.dataset.state") == "ready", tab.complaints

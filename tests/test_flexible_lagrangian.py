@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import cos, cosh, pi, sin, sinh, sqrt
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -515,19 +514,6 @@ def test_free_flight_of_two_links_in_the_plane(foreshortened: bool) -> None:
     assert robot.energy(x, y) == pytest.approx(before, rel=1e-10)
     assert np.allclose(after[0], linear, rtol=0, atol=1e-10)
     assert np.allclose(after[1], angular, rtol=0, atol=1e-10)
-
-
-def test_four_links_with_three_modes_are_quick() -> None:
-    tree: list[dict[str, Any]] = [{"parent": -1, "joint": "floating", **physical(np.random.default_rng(0))}]
-    for k in range(4):
-        tree.append({"parent": 2 * k, "joint": "revolute", "axis": np.eye(3)[k % 3], **physical(np.random.default_rng(k))})
-        tree.append({"parent": 2 * k + 1, "joint": "elastic", "beam": beam([bend(2), bend(2, "z"), torsion(0.8)], [9.0, 9.0, 9.0])})
-    robot = LagrangianRobot(tree)
-    q, v = state(robot, 1)
-    start = perf_counter()
-    robot.mass_matrix(q)
-    robot.bias(q, v, GRAVITY)
-    assert perf_counter() - start < 1.0
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from bench_view import chain, waves
-from conftest import Opened
+from conftest import Opened, watched
 from test_page_view import STAGE, changed, on_screen
 
 import urdf_gibbs as ug
@@ -211,16 +211,15 @@ def test_a_tab_follows_python(fall: ug.Trajectory, browser: Any) -> None:
     with robot.view().open(browser=False) as live:
         context = browser.new_context()
         try:
-            page = context.new_page()
-            complaints: list[str] = []
-            page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+            tab = watched(context.new_page())
+            page = tab.page
             page.goto(live.url)
             page.wait_for_function("document.body.dataset.state === 'ready'")
             page.wait_for_function("urdfGibbs.socket && urdfGibbs.socket.readyState === 1")
             live.show([0.1, -0.2, 0.3])
             page.wait_for_function("urdfGibbs.stage.q[2] === 0.3")
             assert page.evaluate("urdfGibbs.stage.q") == [0.1, -0.2, 0.3]
-            assert live.tabs == 1 and complaints == []
+            assert live.tabs == 1 and tab.complaints == []
             with pytest.raises(ug.ArgumentError, match=r"expected \(3,\)"):
                 live.show([1.0])
         finally:
@@ -231,16 +230,14 @@ def test_a_notebooks_cell_plays(fall: ug.Trajectory, browser: Any, tmp_path: Pat
     (tmp_path / "cell.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{fall._repr_html_()}</body>", encoding="utf-8")
     context = browser.new_context(offline=True)
     try:
-        page = context.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        tab = watched(context.new_page())
+        page = tab.page
         page.goto((tmp_path / "cell.html").as_uri())
         frame = page.frames[1]
         frame.wait_for_function("document.body.dataset.state === 'ready'")
         frame.evaluate("() => urdfGibbs.motion.jump(1)")
         assert frame.evaluate("urdfGibbs.motion.time") == fall.impacts[0].time
-        assert complaints == []
+        assert tab.complaints == []
     finally:
         context.close()
 
@@ -300,10 +297,8 @@ def test_a_page_that_is_hidden_while_it_loads_is_drawn_when_it_is_shown(fall: ug
     (tmp_path / "cell.html").write_text('<iframe src="fall.html" style="display: none; width: 900px; height: 560px"></iframe>')
     context = browser.new_context(offline=True)
     try:
-        page = context.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        tab = watched(context.new_page())
+        page = tab.page
         page.goto((tmp_path / "cell.html").as_uri())
         frame = page.frames[1]
         frame.wait_for_function("window.urdfGibbs || document.body.dataset.state === 'failed'", polling=100)
@@ -311,7 +306,7 @@ def test_a_page_that_is_hidden_while_it_loads_is_drawn_when_it_is_shown(fall: ug
         frame.wait_for_function("document.body.dataset.state === 'ready'")
         frame.wait_for_function("urdfGibbs.motion.still && urdfGibbs.motion.still.width > 300")
         assert frame.evaluate("document.getElementById('stage').offsetHeight") > 200
-        assert complaints == []
+        assert tab.complaints == []
     finally:
         context.close()
 

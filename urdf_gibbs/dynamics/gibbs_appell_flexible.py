@@ -173,9 +173,9 @@ def _beam_load(beam: Beam, motion: Motion, delta: Vector, rate: Vector, rise: Ve
     w, alpha, a = motion.omega, motion.alpha, motion.a
     p, P = elastic.amplitudes(beam, delta), elastic.slopes(beam, delta)
     moment, inertia = elastic.moments_of(beam, p)
-    speed = [_row(row, rate) for row in P]  # p'
+    speed = [dot(row, rate) for row in P]  # p'
     bend = elastic.bends(beam, rate)
-    rises = vadd([_row(row, rise) for row in P], bend)  # p''
+    rises = vadd([dot(row, rise) for row in P], bend)  # p''
     C1, G0, G = beam.C1, beam.G0, beam.G
     B1, flow = elastic.combined(rises, C1), elastic.combined(speed, C1)
     # S: B0 r'' + B1 + 2 w x (B2) + w' x moment + w x (w x moment)
@@ -216,10 +216,10 @@ def _beam_load(beam: Beam, motion: Motion, delta: Vector, rate: Vector, rise: Ve
     for j in range(beam.m):
         value = dot([row[j] for row in P], each)
         value = add(value, dot(beam.spin[j].tolist(), alpha))
-        value = add(value, _row(beam.spins[j].tolist(), rise))
-        value = add(value, _row(beam.damping[j].tolist(), rate))
+        value = add(value, dot(beam.spins[j].tolist(), rise))
+        value = add(value, dot(beam.damping[j].tolist(), rate))
         if strained:
-            value = add(value, _row(beam.stiffness[j].tolist(), delta))
+            value = add(value, dot(beam.stiffness[j].tolist(), delta))
         Q.append(value)
     return S, T, Q
 
@@ -365,9 +365,5 @@ def strain_energy(model: Model, q: Vector) -> Scalar:
     for body in model.bodies:
         if body.beam is not None:
             delta = own(body, q)
-            total = add(total, mul(0.5, dot(delta, [_row(row, delta) for row in body.beam.stiffness.tolist()])))
+            total = add(total, mul(0.5, dot(delta, [dot(row, delta) for row in body.beam.stiffness.tolist()])))
     return total
-
-
-def _row(row: Vector, x: Vector) -> Scalar:
-    return dot(row, x)

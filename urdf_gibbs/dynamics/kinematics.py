@@ -90,40 +90,50 @@ def first_moment(model: Model, q: Vector) -> tuple[Scalar, Vector]:
     return mass, moment
 
 
-def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:
-    """Linear momentum, and angular momentum about a point of the world (6)."""
-    pose = placements(model, q)
+def velocities(model: Model, q: Vector, v: Vector, pose: list[Placement]) -> tuple[list[Vector], list[Vector]]:
+    """Angular velocities of the bodies and velocities of their origins, in world axes; ``pose`` are their placements at q."""
     omega: list[Vector] = []
-    velocity: list[Vector] = []  # of the body origins
-    linear: Vector = [0.0, 0.0, 0.0]
-    angular: Vector = [0.0, 0.0, 0.0]
+    velocity: list[Vector] = []
     for body, (R, p) in zip(model.bodies, pose, strict=True):
         w, d = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
         tip = tip_of(body, q)
-        if tip is not None and body.beam is not None:
+        if tip is not None:  # its columns are in the parent's axes
+            frame = identity(3) if body.parent < 0 else pose[body.parent][0]
             rate = [v[column.iv] for column in body.columns]
-            frame, origin = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else pose[body.parent]
             w, d = matvec(frame, mixed(rate, tip.angular)), matvec(frame, mixed(rate, tip.linear))
-            beam, own = body.beam, inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
-            zero: Vector = [0.0, 0.0, 0.0]
-            turn, speed = (zero, zero) if body.parent < 0 else (omega[body.parent], velocity[body.parent])
-            turn, speed = matvec(transposed(frame), turn), matvec(transposed(frame), speed)
-            flow = vadd(scale(beam.mass, speed), vadd(cross(turn, own.moment), mixed(rate, own.linear)))
-            about_root = vadd(cross(own.moment, speed), vadd(matvec(own.inertia, turn), mixed(rate, own.angular)))
-            flow, about_root = matvec(frame, flow), matvec(frame, about_root)
-            linear = vadd(linear, flow)
-            angular = vadd(angular, vadd(about_root, cross(vsub(origin, about), flow)))
         if body.parent >= 0:
-            w_p = omega[body.parent]
-            d = vadd(d, vadd(velocity[body.parent], cross(w_p, vsub(p, pose[body.parent][1]))))
-            w = vadd(w, w_p)
+            above = omega[body.parent]
+            d = vadd(d, vadd(velocity[body.parent], cross(above, vsub(p, pose[body.parent][1]))))
+            w = vadd(w, above)
         omega.append(w)
         velocity.append(d)
+    return omega, velocity
+
+
+def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:
+    """Linear momentum, and angular momentum about a point of the world (6)."""
+    pose = placements(model, q)
+    omega, velocity = velocities(model, q, v, pose)
+    linear: Vector = [0.0, 0.0, 0.0]
+    angular: Vector = [0.0, 0.0, 0.0]
+    for i, (body, (R, p)) in enumerate(zip(model.bodies, pose, strict=True)):
         lever = matvec(R, body.com)
-        impulse = scale(body.mass, vadd(d, cross(w, lever)))
-        spin = matvec(R, matvec(body.inertia, matvec(transposed(R), w)))
+        impulse = scale(body.mass, vadd(velocity[i], cross(omega[i], lever)))
+        spin = matvec(R, matvec(body.inertia, matvec(transposed(R), omega[i])))
         linear = vadd(linear, impulse)
         angular = vadd(angular, vadd(spin, cross(vsub(vadd(p, lever), about), impulse)))
+        if body.beam is None:
+            continue
+        zero: Vector = [0.0, 0.0, 0.0]
+        frame, origin = (identity(3), zero) if body.parent < 0 else pose[body.parent]
+        turn, speed = (zero, zero) if body.parent < 0 else (omega[body.parent], velocity[body.parent])
+        turn, speed = matvec(transposed(frame), turn), matvec(transposed(frame), speed)
+        rate, own = [v[column.iv] for column in body.columns], inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
+        flow = vadd(scale(body.beam.mass, speed), vadd(cross(turn, own.moment), mixed(rate, own.linear)))
+        about_root = vadd(cross(own.moment, speed), vadd(matvec(own.inertia, turn), mixed(rate, own.angular)))
+        flow, about_root = matvec(frame, flow), matvec(frame, about_root)
+        linear = vadd(linear, flow)
+        angular = vadd(angular, vadd(about_root, cross(vsub(origin, about), flow)))
     return [*linear, *angular]
 
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.dynamics.elastic import amplitudes, combined, mixed, slopes
-from urdf_gibbs.dynamics.kinematics import placements, tip_of
-from urdf_gibbs.dynamics.model import Body, column_sum, model_of
-from urdf_gibbs.dynamics.scalar import Matrix, Vector, cross, dot, identity, matvec, vadd, vsub
+from urdf_gibbs.dynamics.elastic import amplitudes, combined, slopes
+from urdf_gibbs.dynamics.kinematics import placements, velocities
+from urdf_gibbs.dynamics.model import Body, model_of
+from urdf_gibbs.dynamics.scalar import Vector, cross, dot, matvec, vadd
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.view.elastic import OnAxis
@@ -54,21 +54,7 @@ def _points(robot: Robot, places: Sequence[Place], q: Vector, v: Vector) -> list
     """Place and velocity of each point, over any scalar."""
     model = model_of(robot)
     pose = placements(model, q)
-    omega: list[Vector] = []
-    velocity: list[Vector] = []  # of the body origins
-    for body, (R, p) in zip(model.bodies, pose, strict=True):
-        w, d = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
-        tip = tip_of(body, q)
-        if tip is not None:  # its columns are in the parent's axes
-            frame: Matrix = identity(3) if body.parent < 0 else pose[body.parent][0]
-            rate = [v[column.iv] for column in body.columns]
-            w, d = matvec(frame, mixed(rate, tip.angular)), matvec(frame, mixed(rate, tip.linear))
-        if body.parent >= 0:
-            above = omega[body.parent]
-            d = vadd(d, vadd(velocity[body.parent], cross(above, vsub(p, pose[body.parent][1]))))
-            w = vadd(w, above)
-        omega.append(w)
-        velocity.append(d)
+    omega, velocity = velocities(model, q, v, pose)
     found: list[tuple[Vector, Vector]] = []
     for place in places:
         if isinstance(place, OnAxis):
