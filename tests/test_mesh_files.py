@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.errors import UrdfGibbsError
 from urdf_gibbs.robot.meshes import find_mesh
 from urdf_gibbs.view import mesh_files
@@ -656,12 +657,9 @@ def assimp_bounds(path: Path) -> np.ndarray:
 
 def meshes_of_examples() -> dict[str, list[Path]]:
     """The mesh files that the URDFs name, by package; each content once."""
-    found = importlib.util.find_spec("cmeel")
-    if found is None or found.origin is None:
-        return {}
-    share = Path(found.origin).parents[1] / "cmeel.prefix/share"
     names: dict[Path, str] = {}
-    for urdf in sorted((share / "example-robot-data/robots").rglob("*.urdf")):
+    for file, urdf in example_robots().items():
+        share = urdf.parents[len(Path(file).parts) + 1]
         text = re.sub(r"<!--.*?-->", "", urdf.read_text(errors="replace"), flags=re.DOTALL)
         for name in dict.fromkeys(re.findall(r'<mesh[^>]*?filename\s*=\s*"([^"]+)"', text)):
             path = find_mesh(name, str(urdf), [str(share)])

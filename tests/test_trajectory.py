@@ -459,7 +459,7 @@ def test_a_robot_that_cannot_be_restored_is_refused_when_saving(tmp_path: Path) 
     with pytest.raises(ArgumentError, match="changed after load"):
         made_up(renamed).save(tmp_path / "run")
     with pytest.raises(ArgumentError, match="no source text"):
-        made_up(dataclasses.replace(robot_, source="")).save(tmp_path / "run")
+        made_up(dataclasses.replace(robot_, _source="")).save(tmp_path / "run")
     assert os.listdir(tmp_path) == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -11,20 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.cli import app
 from urdf_gibbs.engine.kernel import METHODS
 
 EMPTY = "ur_description/urdf/ur3.urdf"  # the package ships one file without links
 
 
-def robots_folder() -> Path:
-    spec = importlib.util.find_spec("cmeel")
-    assert spec is not None and spec.origin is not None, "example-robot-data is a test dependency"
-    return Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
-
-
-FOLDER = robots_folder()
-FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.urdf"))
+ROBOTS = example_robots()
+FILES = list(ROBOTS)
+FOLDER = ROBOTS[EMPTY].parents[len(Path(EMPTY).parts) - 1]
 runner = CliRunner()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 from urdf_gibbs.errors import UnknownNameError
@@ -36,3 +37,12 @@ def scenario_path(name: str) -> Path:
         if path.is_file():
             return path
     raise UnknownNameError("bundled scenario", name, scenario_names())
+
+
+def example_robots() -> dict[str, Path]:
+    """URDFs of the package example-robot-data by their paths in it; none where it is not installed."""
+    spec = importlib.util.find_spec("cmeel")
+    if spec is None or spec.origin is None:
+        return {}
+    folder = Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.urdf"))}

@@ -4,30 +4,63 @@ q is (..., nq), v, a and tau are (..., nv); leading axes broadcast. All quantiti
 (0, 0, -9.81) in world axes unless given. ``external={link: (force, torque)}`` acts at the link's origin, in world axes:
 tau + sum of Jᵀ f = M a + h. Joint damping and friction do not enter.
 
-``method="compiled"`` runs the production formulation as machine code for this robot; "gibbs_appell" and "explicit" are the
-papers' formulations in plain Python.
+``method="compiled"`` runs the production formulation as machine code for this robot. The papers' formulations in plain Python are
+"gibbs_appell" and "explicit", and those that they compare theirs with: "lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum" and
+"pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, adaptive, kernel, triple
-from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.flexible.sections import beam_of, root_moves
+from urdf_gibbs.dynamics.impact import after
+from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.engine.elements import dealt
+from urdf_gibbs.engine.kernel import BASELINES, COMPILED, GRAVITY, METHODS, REFERENCES, adaptive, kernel, triple
+from urdf_gibbs.engine.questions import ELEMENTS
+from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
+from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.singular import idle_velocities, joints_of
 
 Array = NDArray[np.float64]
 External = Mapping[str, tuple[ArrayLike, ArrayLike]]
+Contacts = Sequence[tuple[str, ArrayLike, ArrayLike]]
+
+DEPENDENT = 1e-10  # of contacts that are fully their own, K scaled to a unit diagonal: below it K's round-off decides
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """Joint-space inertia matrix M (..., nv, nv), full and symmetric."""
     code = robot._cache.get("mass_matrix") if method is COMPILED else None
     code = code or _remembered(robot, "mass_matrix", GRAVITY, method)
+    return code(q) if out is None else code(q, out)
+
+
+def mass_matrix_elements(
+    robot: Robot,
+    q: ArrayLike,
+    pairs: Iterable[Sequence[int | str]],
+    *,
+    method: str = COMPILED,
+    threads: int = 1,
+    out: Array | None = None,
+) -> Array:
+    """Entries of M alone (..., len(pairs)): pairs of (row, column), indices from 0 or velocity names.
+
+    "compiled" makes machine code for this set of entries, "explicit" evaluates each by its own formula (WJ). threads: the pairs are dealt
+    to so many groups, in the order given, each with code of its own, and the groups to as many threads (at most ``get_threads()``). It
+    pays for batches of long chains; for one state it does not, and many states of a small robot are better left to ``set_threads``.
+    """
+    if not isinstance(threads, int) or threads < 1:
+        raise ArgumentError(f"threads={threads!r}, expected a whole number of at least 1")
+    if threads > 1 and method != COMPILED:
+        raise ArgumentError(f"threads={threads} for method={method!r}, which is plain Python; expected 1, or method={COMPILED!r}")
+    code = kernel(robot, ELEMENTS, pairs=pairs, method=method) if threads == 1 else dealt(robot, pairs, threads)
     return code(q) if out is None else code(q, out)
 
 
@@ -135,6 +168,72 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
 def frame_placement(robot: Robot, q: ArrayLike, frame: str) -> Array:
     """4x4 placement (..., 4, 4) of the link ``frame`` in the world."""
     return adaptive(robot, "placement", frame=frame)(q)
+
+
+def impact(
+    robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Contacts, restitution: float = 1.0, *, method: str = COMPILED
+) -> tuple[Array, Array]:
+    """(velocity after (nv,), impulses (k,) [N s] along the normals) of an impact at one state q (nq,), v (nv,), without friction.
+
+    contacts: (link, point in the link's frame (3,) [m], unit normal in the world (3,)) for each. It is the papers' equality form (S18,
+    Eqs. 44-47): each contact leaves with -restitution times its normal velocity before, so one that is separating is pulled back by a
+    negative impulse. The laws of ``simulate`` ("newton" and "poisson") only push. Raises ArgumentError where contacts depend on each other.
+    """
+    known = (*METHODS, *BASELINES)
+    if method not in known:
+        raise UnknownNameError("method", method, known)
+    if not (isinstance(restitution, Real) and 0.0 <= restitution <= 1.0):
+        raise ArgumentError(f"restitution={restitution!r}, expected a number from 0 to 1")
+    speed = _wide(v, robot.nv, "v")
+    M = mass_matrix(robot, q, method=method)
+    if M.ndim != 2 or speed.ndim != 1:
+        raise ArgumentError(f"q has shape {np.shape(q)} and v {speed.shape}, expected one state: ({robot.nq},) and ({robot.nv},)")
+    if not (np.isfinite(M).all() and np.isfinite(speed).all()):
+        raise ArgumentError("q or v is not finite")
+    idle = idle_velocities(robot, np.asarray(q, dtype=np.float64), M)
+    if idle:
+        raise SingularMassMatrixError(joints_of(robot, idle))
+    Jn = np.array([_normal_row(robot, q, i, contact, method) for i, contact in enumerate(contacts)]).reshape(len(contacts), robot.nv)
+    _check_independent(M, Jn, [str(contact[0]) for contact in contacts])
+    result, impulses = after(M.tolist(), Jn.tolist(), speed.tolist(), float(restitution))
+    return np.array(result, dtype=np.float64), np.array(impulses, dtype=np.float64)
+
+
+def _normal_row(robot: Robot, q: ArrayLike, i: int, contact: tuple[str, ArrayLike, ArrayLike], method: str) -> Array:
+    """nᵀ J (nv,) of a contact, by the method's own Jacobian."""
+    try:
+        link, point, normal = contact
+    except (TypeError, ValueError):
+        raise ArgumentError(f"contacts[{i}] is {contact!r}, expected (link, point (3,), unit normal (3,))") from None
+    n, at = np.array(triple(normal, f"normal of contacts[{i}]")), triple(point, f"point of contacts[{i}]")
+    if not abs(np.linalg.norm(n) - 1.0) < 1e-9:
+        raise ArgumentError(f"the normal of contacts[{i}] is {n.tolist()}, of length {np.linalg.norm(n):.9g}; expected a unit vector")
+    if method == COMPILED:
+        J = jacobian(robot, q, link, at)[:3]
+    else:
+        body, place = body_point(robot, link, at)
+        state = np.asarray(q, dtype=np.float64).tolist()
+        J = np.array(REFERENCES[method].point_jacobian(model_of(robot), state, body, place.tolist()), dtype=np.float64)
+    row = n @ J
+    if not np.max(np.abs(row), initial=0.0) > 1e-12 * np.max(np.abs(J), initial=0.0):
+        raise ArgumentError(f"contacts[{i}]: no joint moves this point of {link!r} along the normal {n.tolist()}")
+    return np.asarray(row)
+
+
+def _check_independent(M: Array, Jn: Array, links: list[str]) -> None:
+    """K = J_n M^-1 J_nᵀ must be regular, or Eq. 47 has no single solution."""
+    if len(Jn) < 2:
+        return
+    K = Jn @ np.linalg.solve(M, Jn.T)
+    size = np.sqrt(np.abs(np.diag(K)))
+    values, motions = np.linalg.eigh(K / np.outer(size, size))
+    least = int(np.argmin(np.abs(values)))
+    if not abs(values[least]) > DEPENDENT:
+        involved = [f"{i} ({links[i]})" for i in np.flatnonzero(np.abs(motions[:, least]) > 1e-3)]
+        raise ArgumentError(
+            f"contacts {', '.join(involved)} depend on each other: J M^-1 Jᵀ is singular and the impulses are not determined; "
+            "leave out those that the others imply"
+        )
 
 
 # Arguments --------------------------------------------------------------------------------------------

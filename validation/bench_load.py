@@ -5,35 +5,24 @@ python validation/bench_load.py [FILE.urdf]
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
-TALOS = "cmeel.prefix/share/example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
+from urdf_gibbs.bundled import example_robots
+from urdf_gibbs.timing import interleaved
+
+TALOS = "talos_data/robots/talos_reduced.urdf"
 
 
 def talos() -> Path:
     """The Talos file of the PyPI package example-robot-data."""
-    spec = importlib.util.find_spec("cmeel")
-    if spec is None or spec.origin is None:
+    found = example_robots()
+    if not found:
         raise SystemExit("pip install example-robot-data, or name a URDF")
-    return Path(spec.origin).parents[1] / TALOS
-
-
-def interleaved(functions: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Median seconds of each function, called in turn so that the machine's moods hit all alike."""
-    times: list[list[float]] = [[] for _ in functions]
-    for _ in range(rounds):
-        for function, spent in zip(functions, times, strict=True):
-            start = time.perf_counter()
-            function()
-            spent.append(time.perf_counter() - start)
-    return [median(spent) for spent in times]
+    return found[TALOS]
 
 
 def load_times(file: Path, rounds: int = 30) -> tuple[float, float]:
@@ -44,8 +33,9 @@ def load_times(file: Path, rounds: int = 30) -> tuple[float, float]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours, theirs = interleaved([lambda: urdf_gibbs.load(file), lambda: pinocchio.buildModelFromUrdf(str(file))], rounds)
-    return ours, theirs
+        contenders = {"ours": lambda: urdf_gibbs.load(file), "theirs": lambda: pinocchio.buildModelFromUrdf(str(file))}
+        times = interleaved(contenders, rounds, chunks=False)
+    return times["ours"], times["theirs"]
 
 
 def import_times(rounds: int = 7) -> tuple[float, float]:
@@ -54,8 +44,8 @@ def import_times(rounds: int = 7) -> tuple[float, float]:
     def importing(module: str) -> Callable[[], object]:
         return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
-    ours, numpy = interleaved([importing("urdf_gibbs"), importing("numpy")], rounds)
-    return ours, numpy
+    times = interleaved({"ours": importing("urdf_gibbs"), "numpy": importing("numpy")}, rounds, chunks=False)
+    return times["ours"], times["numpy"]
 
 
 if __name__ == "__main__":

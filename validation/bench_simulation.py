@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 import warnings
 from collections.abc import Callable
 
@@ -26,6 +25,7 @@ from scipy.integrate import solve_ivp
 import urdf_gibbs as ug
 from urdf_gibbs.contact.points import resolve_points
 from urdf_gibbs.simulation.scenario import read_scenario
+from urdf_gibbs.timing import interleaved
 
 Array = NDArray[np.float64]
 Gaps = Callable[[Array], tuple[Array, Array]]  # positions (k, 3) -> gaps (k,), normals (k, 3)
@@ -147,17 +147,10 @@ def talos(tolerance: float) -> Case:
 
 
 def measured(name: str, case: Case, rounds: int) -> None:
-    times: list[list[float]] = [[] for _ in case]
     for run in case:  # compiled, and warm
         run()
-    for _ in range(rounds):
-        for side, run in enumerate(case):
-            repeats = 10 if side == 0 else 1
-            start = time.perf_counter()
-            for _ in range(repeats):
-                run()
-            times[side].append((time.perf_counter() - start) / repeats)
-    ours, plain, shared = (float(np.median(column)) for column in times)
+    times = interleaved(dict(zip(("ours", "plain", "shared"), case, strict=True)), rounds)
+    ours, plain, shared = times.values()
     print(f"{name}: ours {1e3 * ours:.2f} ms; solve_ivp + Pinocchio {1e3 * plain:.0f} ms: {plain / ours:.0f} times")
     print(f"{'':{len(name)}}  with all gaps at once {1e3 * shared:.0f} ms: {shared / ours:.0f} times")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from meshcat.visualizer import Visualizer
 
 import urdf_gibbs as ug
 from urdf_gibbs.simulation.scenario import read_scenario
+from urdf_gibbs.timing import interleaved
 from urdf_gibbs.view.recording import frame_times, recording
 from urdf_gibbs.view.scene import body_placements
 
@@ -53,25 +53,14 @@ def keyframes(run: ug.Trajectory) -> None:
     animation.lower()
 
 
-def medians(*actions: Callable[[], object]) -> list[float]:
-    times: list[list[float]] = [[] for _ in actions]
-    for _ in range(REPEATS):
-        for own, action in zip(times, actions, strict=True):
-            start = time.perf_counter()
-            action()
-            own.append(time.perf_counter() - start)
-    return [float(np.median(own)) for own in times]
-
-
 def main() -> None:
     fall = ug.simulate(**read_scenario("branched12").arguments())
     run = waves(chain(LINKS), FRAMES)
     recording(run, frame_times(run, FRAMES))  # compiles the energies
     with tempfile.TemporaryDirectory() as folder:
         page, long = Path(folder) / "fall.html", Path(folder) / "long.html"
-        write, record, theirs = medians(
-            lambda: fall.animate().save(page), lambda: recording(run, frame_times(run, FRAMES)), lambda: keyframes(run)
-        )
+        actions = {"page": lambda: fall.animate().save(page), "record": lambda: recording(run, frame_times(run, FRAMES))}
+        write, record, theirs = interleaved(actions | {"keyframes": lambda: keyframes(run)}, REPEATS, chunks=False).values()
         print(f"12-DOF run as HTML: {write:.3f} s, {page.stat().st_size / 1e6:.2f} MB")
         print(f"{FRAMES} frames of {LINKS} links recorded: {record:.3f} s")
         print(f"  by meshcat's keyframes: {theirs:.2f} s, {theirs / record:.0f} times ours")

@@ -9,7 +9,6 @@ at all rows and at times between them. A run is set by the seed, its robot and i
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import multiprocessing
 import os
@@ -31,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.contact.points import ContactPoint, resolve_points
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 
@@ -81,21 +81,15 @@ class Run:
 # robots -----------------------------------------------------------------------------------------------
 
 
-def robots_folder() -> Path:
-    """Where the PyPI package example-robot-data keeps its robots."""
-    spec = importlib.util.find_spec("cmeel")
-    if spec is None or spec.origin is None:
-        raise SystemExit("pip install example-robot-data")
-    return Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
-
-
 def usable_robots(only: str = "") -> tuple[dict[str, ug.Robot], list[tuple[str, str]]]:
     """Robots by name, and (name, why not) of those left out."""
-    folder = robots_folder()
+    files = example_robots()
+    if not files:
+        raise SystemExit("pip install example-robot-data")
     found: dict[str, ug.Robot] = {}
     skipped: list[tuple[str, str]] = []
     known: dict[str, str] = {}
-    for path in sorted(folder.rglob("*.urdf")):
+    for path in files.values():
         name = f"{path.parent.parent.name}/{path.stem}".replace("_description", "")
         if only not in name:
             continue

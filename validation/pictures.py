@@ -5,7 +5,6 @@ python validation/pictures.py [FOLDER]      (needs Chromium and example-robot-da
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import tempfile
 import warnings
@@ -18,6 +17,7 @@ from chromium import MISSING, READY, chromium, launched
 from PIL import Image
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.simulation.scenario import read_scenario
 
 FIGURES = Path(__file__).parent / "figures"
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
 
 def panda(browser: Any, page: Path, folder: Path) -> Path:
     """The meshes as glass; joint axes, centres of mass and branches inside."""
-    robot = ug.load(_robots() / "panda_description/urdf/panda.urdf")
+    robot = ug.load(example_robots()["panda_description/urdf/panda.urdf"])
     q = robot.neutral()
     for joint, degrees in {"panda_joint1": 25, "panda_joint2": 30, "panda_joint4": -110, "panda_joint6": 140, "panda_joint7": 45}.items():
         q[robot.joint(joint).iq] = np.radians(degrees)
@@ -77,7 +77,7 @@ def report(browser: Any, page: Path, folder: Path) -> Path:
 
     from urdf_gibbs.cli import app
 
-    file = _robots() / "go2_description/urdf/go2.urdf"
+    file = example_robots()["go2_description/urdf/go2.urdf"]
     result = CliRunner().invoke(app, ["validate", str(file), "--base", "floating", "--html", str(page)])
     assert result.exit_code == 0, result.output
     return _picture(_opened(browser, page, 1440, 860)).save_as(folder / "report.png")
@@ -103,12 +103,6 @@ def _opened(browser: Any, page: Path, width: int, height: int) -> Any:
     tab.wait_for_function(READY)
     assert tab.evaluate("document.body.dataset.state") == "ready", page
     return tab
-
-
-def _robots() -> Path:
-    spec = importlib.util.find_spec("cmeel")
-    assert spec is not None and spec.origin is not None, "pip install example-robot-data"
-    return Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
 
 
 if __name__ == "__main__":

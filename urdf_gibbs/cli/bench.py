@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import json as json_module
-import math
 import os
 import platform
 import shlex
@@ -33,8 +32,8 @@ from urdf_gibbs.errors import OracleMissingError, SingularMassMatrixError, UrdfE
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.load import Base
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.timing import interleaved
 
-CHUNK = 2e-3  # seconds of calls that are timed as one: far above the clock's resolution and an interrupt's cost
 PAUSE = 5e-3  # seconds before a batch is timed
 AGREE = 1e-9  # relative; beyond it the two do not compute the same thing and a note says so
 STARTS = 3  # fresh processes of which the start is the median
@@ -354,28 +353,6 @@ def _for_mujoco(path: str, robot: Robot) -> str:
 
 
 # Clocks ---------------------------------------------------------------------------------------------
-
-
-def interleaved(timers: dict[str, Timer], rounds: int) -> dict[str, float]:
-    """Median seconds of a call of each contender; they take turns, so that the machine's moods hit all alike.
-
-    All chunks are as long as the slowest contender's: on a busy machine a long one is interrupted more surely than a short one.
-    """
-    chunk = max(CHUNK, *(timer.timeit(1) for timer in timers.values()))
-    calls = {name: _calls(timer, chunk) for name, timer in timers.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in timers}
-    for _ in range(rounds):
-        for name, timer in timers.items():
-            seconds[name].append(timer.timeit(calls[name]) / calls[name])
-    return {name: median(times) for name, times in seconds.items()}
-
-
-def _calls(timer: Timer, chunk: float) -> int:
-    """How many calls fill a chunk."""
-    calls = 1
-    while (spent := timer.timeit(calls)) < 0.5 * chunk:
-        calls *= 2
-    return math.ceil(calls * chunk / spent)
 
 
 def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str, float]]:

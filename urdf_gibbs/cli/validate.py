@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import FLEXIBLE_METHODS, METHODS, methods_of
+from urdf_gibbs.engine.kernel import BASELINES, FLEXIBLE_METHODS, METHODS, methods_of
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
 from urdf_gibbs.lint import check as lint
 from urdf_gibbs.oracle import compare
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from urdf_gibbs.view.report import Entry
 
 AGREE, DISAGREE, CANNOT_LOAD = 0, 1, 2
+ALL = "all"
+METHODS_ABREAST = 4
 
 
 def validate(
@@ -31,7 +33,9 @@ def validate(
     base: Annotated[list[str] | None, typer.Option(help="fixed, floating or planar; may be repeated. Default: fixed.")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Random states for each file and base.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the random states.")] = 0,
-    method: Annotated[list[str] | None, typer.Option(help="Formulations to compare; default: all.")] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help=f"Formulation to compare; may be repeated, {ALL} for every one. Default: {', '.join(METHODS)}.")
+    ] = None,
     mimic: Annotated[bool, typer.Option("--mimic/--no-mimic", help="Mimic joints follow their master, or are free.")] = True,
     against: Annotated[
         str | None, typer.Option(metavar="FILE", help="Let Pinocchio read this file instead: has an edit changed the dynamics?")
@@ -49,18 +53,18 @@ def validate(
     ] = None,
     package_dir: PackageDirs = None,
 ) -> None:
-    """Compare every formulation with Pinocchio at random states.
+    """Compare formulations with Pinocchio at random states.
 
     Formulations of robots with elastic links are compared with each other, and with Pinocchio where the links stay straight.
 
     Exit code 0: all agree within 1e-9; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing).
     """
     methods = tuple(method or ())
-    known = list(dict.fromkeys((*METHODS, *FLEXIBLE_METHODS)))
+    known = list(dict.fromkeys((*METHODS, *BASELINES, *FLEXIBLE_METHODS)))
     for name in methods:
-        if name not in known:
-            raise typer.BadParameter(str(UnknownNameError("method", name, known)), param_hint="--method")
-    stages = len(methods or METHODS) + 2
+        if name not in (*known, ALL):
+            raise typer.BadParameter(str(UnknownNameError("method", name, [*known, ALL])), param_hint="--method")
+    stages = len((*METHODS, *BASELINES) if ALL in methods else methods or METHODS) + 2
     bases = [checked_base(name) for name in base or ["fixed"]]
     if html and any(os.path.exists(html) and os.path.exists(path) and os.path.samefile(html, path) for path in map(resolve, files)):
         raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
@@ -214,11 +218,15 @@ def _one(
             "line": line,
             "details": str(problem).splitlines()[:20],
         }
-    fitting = [name for name in methods or methods_of(robot) if name in methods_of(robot)]
-    if not fitting:
+    possible = methods_of(robot) if robot.is_flexible else (*METHODS, *BASELINES)
+    fitting = list(possible) if ALL in methods else [name for name in methods or methods_of(robot) if name in possible]
+    unfit = [name for name in methods if name not in (*possible, ALL)]
+    if unfit:
         links = "elastic" if robot.is_flexible else "rigid"
-        misfit = f"{', '.join(methods)}: not for {file}, whose links are {links}; expected {', '.join(methods_of(robot))}"
-        raise typer.BadParameter(misfit, param_hint="--method")
+        misfit = f"{', '.join(unfit)}: not for {file}, whose links are {links}; expected {', '.join(possible)}"
+        if not fitting:
+            raise typer.BadParameter(misfit, param_hint="--method")
+        notes.append(misfit)
     report = compare.validate(robot, against or path, mimic=mimic, samples=samples, seed=seed, methods=fitting, progress=step)
     report.notes[:0] = notes
     if against and report.reference.endswith("Pinocchio"):
@@ -232,21 +240,25 @@ def _one(
     details = [f"note: {note}" for note in report.notes]
     details += [f"{c.method} {c.quantity}: {c.error:.2e} {c.remark}" for c in report.comparisons if not c.agrees]
     if detailed:
-        out.print(_table(report))
+        out.print(*_tables(report), sep="\n")
     if detailed or not report.agrees:
         details.append(f"seed {seed}; the worst state: {report.worst_call}")
     return (AGREE if report.agrees else DISAGREE), {"loaded": True, **report.as_dict(), "line": line, "details": details}
 
 
-def _table(report: compare.Report) -> Table:
-    table = Table(title=f"largest relative error against {report.reference}", title_justify="left")
-    methods = list(dict.fromkeys(c.method for c in report.comparisons))
-    quantities = list(dict.fromkeys(c.quantity for c in report.comparisons))
+def _tables(report: compare.Report) -> list[Table]:
+    """The errors, a few methods to a table: a terminal of 80 columns holds them."""
+    names = list(dict.fromkeys(c.method for c in report.comparisons))
     cells = {(c.quantity, c.method): c for c in report.comparisons}
-    table.add_column("quantity")
-    for name in methods:
-        table.add_column(name, justify="right")
-    for quantity in quantities:
-        row = [cells.get((quantity, name)) for name in methods]
-        table.add_row(quantity, *("" if c is None else f"[{'green' if c.agrees else 'red'}]{c.error:.1e}[/]" for c in row))
-    return table
+    tables = []
+    for start in range(0, len(names), METHODS_ABREAST):
+        methods = names[start : start + METHODS_ABREAST]
+        table = Table(title=f"largest relative error against {report.reference}", title_justify="left")
+        table.add_column("quantity")
+        for name in methods:
+            table.add_column(name, justify="right", overflow="fold", min_width=len("0.0e+00"))
+        for quantity in dict.fromkeys(c.quantity for c in report.comparisons if c.method in methods):
+            row = [cells.get((quantity, name)) for name in methods]
+            table.add_row(quantity, *("" if c is None else f"[{'green' if c.agrees else 'red'}]{c.error:.1e}[/]" for c in row))
+        tables.append(table)
+    return tables

@@ -11,9 +11,10 @@ acceleration of every mass centre beyond. See ``angular_velocity_product``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from urdf_gibbs.dynamics.model import Model, column_sum, joint_motion
+from urdf_gibbs.dynamics.model import Model, add_column, add_element, column_sum, joint_motion, path
 from urdf_gibbs.dynamics.scalar import (
     Matrix,
     Scalar,
@@ -47,10 +48,17 @@ class Pose:
     n: list[Vector]
 
 
-def poses(model: Model, q: Vector) -> list[Pose]:
-    """Forward kinematics (Eqs. 4-5)."""
+NOWHERE = Pose([], [], [], [], [])
+Cores = dict[tuple[int, int, str, str], Scalar | Matrix]
+
+
+def poses(model: Model, q: Vector, bodies: Collection[int] | None = None) -> list[Pose]:
+    """Forward kinematics (Eqs. 4-5) of all bodies, or of some, each with those between it and the world; the others are nowhere."""
     result: list[Pose] = []
-    for body in model.bodies:
+    for i, body in enumerate(model.bodies):
+        if bodies is not None and i not in bodies:
+            result.append(NOWHERE)
+            continue
         R_parent, r_parent = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else (result[body.parent].R, result[body.parent].origin)
         R_joint, p = joint_motion(body, q)
         R_fixed = [row[:3] for row in body.E[:3]]
@@ -76,18 +84,52 @@ def mass_matrix(model: Model, q: Vector) -> Matrix:
 
 
 def _add_elements(M: Matrix, model: Model, pose: list[Pose], u: int, k: int) -> None:
-    body_u, body_k = model.bodies[u], model.bodies[k]
-    kinds = {(a.kind, b.kind) for a in body_u.columns for b in body_k.columns}
-    core = {pair: _core(model, pose, u, k, pair) for pair in kinds}
-    for a, column_u in enumerate(body_u.columns):
-        for b, column_k in enumerate(body_k.columns):
+    cores: Cores = {}
+    for a, column_u in enumerate(model.bodies[u].columns):
+        for b, column_k in enumerate(model.bodies[k].columns):
             if u == k and b > a:
                 continue
-            value = _element(pose[u].n[a], core[column_u.kind, column_k.kind], pose[k].n[b])
-            value = mul(column_u.ratio * column_k.ratio, value)
-            M[column_u.iv][column_k.iv] = add(M[column_u.iv][column_k.iv], value)
-            if not (u == k and a == b):
-                M[column_k.iv][column_u.iv] = add(M[column_k.iv][column_u.iv], value)
+            add_element(M, column_u, column_k, element(model, pose, u, a, k, b, cores))
+
+
+def elements(model: Model, q: Vector, pairs: Iterable[tuple[int, int]]) -> Vector:
+    """Entries (row, column) of M, each by its case alone, from the poses of the subtree of its deeper joint and the path to the root."""
+    columns: list[list[tuple[int, int]]] = [[] for _ in range(model.nv)]  # (body, its column) of each velocity; several with mimic joints
+    for i, body in enumerate(model.bodies):
+        for a, column in enumerate(body.columns):
+            columns[column.iv].append((i, a))
+    terms = [[_ordered(model, one, other) for one in columns[i] for other in columns[j]] for i, j in pairs]
+    deeper = {term[0] for entry in terms for term in entry if term is not None}
+    needed = {i for u in deeper for i in (*path(model, u), *model.subtree[u])}
+    pose, cores = poses(model, q, needed), Cores()
+    result: Vector = []
+    for entry in terms:
+        total: Scalar = 0.0
+        for term in entry:
+            if term is not None:
+                u, a, k, b = term
+                ratio = model.bodies[u].columns[a].ratio * model.bodies[k].columns[b].ratio
+                total = add(total, mul(ratio, element(model, pose, u, a, k, b, cores)))
+        result.append(total)
+    return result
+
+
+def _ordered(model: Model, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    """(u, a, k, b) with u in the subtree of k; None for joints of different branches, whose element is zero."""
+    (u, a), (k, b) = one, other
+    if u in model.subtree[k]:
+        return u, a, k, b
+    return (k, b, u, a) if k in model.subtree[u] else None
+
+
+def element(model: Model, pose: list[Pose], u: int, a: int, k: int, b: int, cores: Cores) -> Scalar:
+    """Between column a of joint u and column b of joint k, at or above u: one case of Eqs. 30-37; ``cores`` keeps the sums over uL."""
+    kinds = model.bodies[u].columns[a].kind, model.bodies[k].columns[b].kind
+    key = (u, k, *kinds)
+    if key not in cores:
+        cores[key] = _core(model, pose, u, k, kinds)
+    core, n_u, n_k = cores[key], pose[u].n[a], pose[k].n[b]
+    return dot(n_u, matvec(core, n_k)) if isinstance(core, list) else mul(core, dot(n_u, n_k))
 
 
 def _core(model: Model, pose: list[Pose], u: int, k: int, kinds: tuple[str, str]) -> Scalar | Matrix:
@@ -111,10 +153,6 @@ def _core(model: Model, pose: list[Pose], u: int, k: int, kinds: tuple[str, str]
     return matrix
 
 
-def _element(n_u: Vector, core: Scalar | Matrix, n_k: Vector) -> Scalar:
-    return dot(n_u, matvec(core, n_k)) if isinstance(core, list) else mul(core, dot(n_u, n_k))
-
-
 def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
     """h (nv): Eqs. 13-14 with the velocity products restored."""
     pose = poses(model, q)
@@ -130,6 +168,23 @@ def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
                     total = vadd(total, force[i])
             h[column.iv] = add(h[column.iv], mul(column.ratio, dot(pose[u].n[a], total)))
     return h
+
+
+def point_jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
+    """3 x nv: velocity of a point given in the frame of ``body``, in world axes."""
+    if body < 0:
+        return zeros(3, model.nv)
+    pose = poses(model, q, path(model, body))
+    return linear_jacobian(model, pose, body, vadd(pose[body].origin, matvec(pose[body].R, point)))
+
+
+def linear_jacobian(model: Model, pose: list[Pose], body: int, place: Vector) -> Matrix:
+    """3 x nv: n_u x r for a revolute joint, n_u for a prismatic one, r from its origin to ``place``, a point of ``body``, in the world."""
+    J = zeros(3, model.nv)
+    for u in path(model, body):
+        for n, column in zip(pose[u].n, model.bodies[u].columns, strict=True):
+            add_column(J, column, cross(n, vsub(place, pose[u].origin)) if column.kind == "R" else n)
+    return J
 
 
 def _inertial_loads(model: Model, pose: list[Pose], v: Vector, gravity: Vector) -> tuple[list[Vector], list[Vector]]:

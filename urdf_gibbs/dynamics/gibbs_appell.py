@@ -13,7 +13,7 @@ Against the paper, for a general URDF:
 
 from __future__ import annotations
 
-from urdf_gibbs.dynamics.model import Body, Model, column_sum, joint_motion
+from urdf_gibbs.dynamics.model import Body, Model, add_column, add_element, column_sum, joint_motion, path
 from urdf_gibbs.dynamics.scalar import (
     Matrix,
     Vector,
@@ -55,6 +55,20 @@ def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
     return h
 
 
+def point_jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
+    """Eq. 43 (3 x nv): velocity of a point given in the frame of ``body``, in world axes; dT_j/dq_j times the point seen from link j."""
+    J = zeros(3, model.nv)
+    links = [model.bodies[i] for i in path(model, body)]
+    step = [matmul(link.E, joint_transform(link, q)) for link in links]
+    D = transform_derivatives(links, step)
+    r: Vector = [*point, 1.0]
+    for j in range(len(links) - 1, -1, -1):
+        for a, column in enumerate(links[j].columns):
+            add_column(J, column, matvec(D[j][a], r)[:3])
+        r = matvec(step[j], r)
+    return J
+
+
 # One branch -----------------------------------------------------------------------------------------
 
 
@@ -63,7 +77,7 @@ def _add_branch_inertia(M: Matrix, model: Model, branch: Branch, A: list[Matrix]
     links = [model.bodies[i] for i in branch.bodies]
     n = len(links)
     step = [matmul(link.E, A[i]) for link, i in zip(links, branch.bodies, strict=True)]  # step[j]: E A from link j-1 to j
-    D = _transform_derivatives(links, step)
+    D = transform_derivatives(links, step)
     F: Matrix | None = None  # kF_k and kP_k: what links k..n weigh, seen from link k
     P: Matrix | None = None
     for k in range(n - 1, -1, -1):
@@ -93,10 +107,7 @@ def _add_block(M: Matrix, links: list[Body], D: list[list[Matrix]], j: int, k: i
             value = mul(2.0, trace_product(D[j][a], FD))
             if Px is not None and column_j.kind == "R":
                 value = add(value, dot(column_j.axis, Px))
-            value = mul(column_j.ratio * column_k.ratio, value)
-            M[column_j.iv][column_k.iv] = add(M[column_j.iv][column_k.iv], value)
-            if not (j == k and a == b):
-                M[column_k.iv][column_j.iv] = add(M[column_k.iv][column_j.iv], value)
+            add_element(M, column_j, column_k, value)
 
 
 def _add_branch_bias(h: Vector, model: Model, branch: Branch, A: list[Matrix], v: Vector, gravity: Vector) -> None:
@@ -104,7 +115,7 @@ def _add_branch_bias(h: Vector, model: Model, branch: Branch, A: list[Matrix], v
     links = [model.bodies[i] for i in branch.bodies]
     n = len(links)
     step = [matmul(link.E, A[i]) for link, i in zip(links, branch.bodies, strict=True)]
-    D = _transform_derivatives(links, step)
+    D = transform_derivatives(links, step)
     T, T_dot, T_ddot_v = identity(4), zeros(4, 4), zeros(4, 4)
     omega: Vector = [0.0, 0.0, 0.0]
     omega_dot_v: Vector = [0.0, 0.0, 0.0]
@@ -187,7 +198,7 @@ def gyroscopic(inertia: Matrix, omega: Vector) -> Vector:
     return cross(omega, matvec(inertia, omega))
 
 
-def _transform_derivatives(links: list[Body], step: list[Matrix]) -> list[list[Matrix]]:
+def transform_derivatives(links: list[Body], step: list[Matrix]) -> list[list[Matrix]]:
     """dT_j/dq_j = T^_j-1 U1_j = T_j K (Eq. 33), for each column of each joint."""
     D = []
     T = identity(4)

@@ -1,4 +1,4 @@
-"""Inverse dynamics and bias by the acceleration matrix U = alpha~ + w~w~ in local frames (validation/formulation.md, step 2).
+"""Inverse dynamics and bias by the acceleration matrix U = alpha~ + w~w~ in local frames (docs/pages/formulations/production.md, step 2).
 
 U is built once for each body and serves three times: the acceleration of a child's origin is a + U p, the force is
 f = U h + m a, the moment n = vee(U Sigma - Sigma Uᵀ) + h x a. It is the block of T⁻¹T'' of S18, and the reason why

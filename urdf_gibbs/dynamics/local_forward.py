@@ -1,4 +1,4 @@
-"""Forward dynamics in local frames: q'' eliminated joint by joint from the Gibbs function (validation/formulation.md, step 3),
+"""Forward dynamics in local frames: q'' eliminated joint by joint from the Gibbs function (docs/pages/formulations/production.md, step 3),
 or the mass matrix factorised along the branches. Which is cheaper depends on the robot; mimic joints need the second.
 
 The motion is split into that at q'' = 0 (local_force.py) and a part linear in q'': dalpha, da. In it the Gibbs function of a

@@ -1,6 +1,6 @@
 """Constants of the production formulation, made once for each robot: frames chosen so that little is left to compute.
 
-For each joint (validation/formulation.md, step 0):
+For each joint (docs/pages/formulations/production.md, step 0):
 - the body's frame is turned so that a revolute axis is a coordinate axis k and the fixed rotation before the joint is the
   identity where the axis is a coordinate axis of the parent, else one or two plane rotations;
 - its origin slides along the axis so that the offset p from the parent has no component along it; a prismatic body keeps its

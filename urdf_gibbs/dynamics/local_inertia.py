@@ -1,4 +1,4 @@
-"""The mass matrix by the tree-wise Gibbs-Appell recursion in local frames, projected (validation/formulation.md, step 1).
+"""The mass matrix by the tree-wise Gibbs-Appell recursion in local frames, projected (docs/pages/formulations/production.md, step 1).
 
 Leaf to root, each body hands J = (m, h, Sigma) of its subtree to its parent; the force (n, f) that a unit acceleration of a
 joint needs is read from J once and walks up the tree: six numbers, never a 4x4 matrix.
@@ -6,14 +6,17 @@ joint needs is read from J once and walks up the tree: six numbers, never a 4x4 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Moments, Placed, place, symmetric, turned_moments
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, mul, scale, vadd, zeros
 
 Wrench = tuple[Vector, Vector]
+Wanted = Collection[tuple[int, int]] | None  # entries (row, column <= row) of M; None: all
 
 
-def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
-    """M (nv x nv), full and symmetric."""
+def mass_matrix(model: LocalModel, q: Vector, wanted: Wanted = None) -> Matrix:
+    """M (nv x nv), full and symmetric; zeros beside the entries ``wanted``."""
     M = zeros(model.nv, model.nv)
     bodies = place(model, q)
     J = [placed.J for placed in bodies]
@@ -28,7 +31,7 @@ def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
                 k = placed.body.k
                 S = placed.body.J.Sigma if placed.body.leaf else J[i].Sigma
                 wrench[0][k] = mul(axis.angular[k], about[i] if common >= 0 else polar(S, k))
-            _add_column(M, bodies, i, c, wrench, behind)
+            _add_column(M, bodies, i, c, wrench, behind, wanted)
         if placed.body.parent >= 0:
             if common >= 0:  # in the plane one moment does: the second moments themselves need never be turned
                 about[placed.body.parent] = add(about[placed.body.parent], add(about[i], _shift(in_W, placed.p, common)))
@@ -79,17 +82,29 @@ def walked(placed: Placed, wrench: Wrench) -> Wrench:
     return vadd(n, cross(placed.p, f)), f
 
 
-def _add_column(M: Matrix, bodies: list[Placed], i: int, c: int, wrench: Wrench, behind: Placed) -> None:
-    """Entries of M between axis c of body i and all axes at or above it."""
+def _add_column(M: Matrix, bodies: list[Placed], i: int, c: int, wrench: Wrench, behind: Placed, wanted: Wanted) -> None:
+    """Entries of M between axis c of body i and the axes at or above it; the wrench walks no further than to the last one wanted."""
     axis = bodies[i].body.axes[c]
-    for other in bodies[i].body.axes[: c + 1]:
+    for other in _asked(axis, bodies[i].body.axes[: c + 1], wanted):
         _add_entry(M, other, axis, wrench, diagonal=other is axis)
+    above = []
+    while (i := bodies[i].body.parent) >= 0:
+        above.append(_asked(axis, bodies[i].body.axes, wanted))
+    while above and not above[-1]:
+        above.pop()
     placed = behind
-    while placed.body.parent >= 0:
+    for axes in above:
         wrench = walked(placed, wrench)
         placed = bodies[placed.body.parent]
-        for other in placed.body.axes:
+        for other in axes:
             _add_entry(M, other, axis, wrench, diagonal=False)
+
+
+def _asked(axis: Axis, others: Sequence[Axis], wanted: Wanted) -> Sequence[Axis]:
+    """The axes whose entry with ``axis`` is wanted."""
+    if wanted is None:
+        return others
+    return [other for other in others if (max(axis.iv, other.iv), min(axis.iv, other.iv)) in wanted]
 
 
 def _add_entry(M: Matrix, row: Axis, column: Axis, wrench: Wrench, diagonal: bool) -> None:

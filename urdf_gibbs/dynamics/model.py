@@ -103,6 +103,29 @@ def column_sum(body: Body, v: Vector, kind: str) -> Vector:
     return total
 
 
+def path(model: Model, body: int) -> list[int]:
+    """The bodies from the root to ``body``, itself last; none for -1, the world."""
+    found: list[int] = []
+    while body >= 0:
+        found.append(body)
+        body = model.bodies[body].parent
+    return found[::-1]
+
+
+def add_element(M: Matrix, one: Column, other: Column, value: Scalar) -> None:
+    """Add to M what two columns have in common, and its mirror image, which a mimic joint and its master have in the same place."""
+    value = mul(one.ratio * other.ratio, value)
+    M[one.iv][other.iv] = add(M[one.iv][other.iv], value)
+    if one is not other:
+        M[other.iv][one.iv] = add(M[other.iv][one.iv], value)
+
+
+def add_column(J: Matrix, column: Column, entries: Vector) -> None:
+    """Add a column's part to the column of J that its velocity has."""
+    for row, entry in zip(J, entries, strict=True):
+        row[column.iv] = add(row[column.iv], mul(column.ratio, entry))
+
+
 def _axis_rotation(axis: Vector, angle: Scalar) -> Matrix:
     """R = a aᵀ + cos (1 - a aᵀ) + sin ã, so that zeros and ones of an aligned axis come out as constants."""
     c, s = cos(angle), sin(angle)

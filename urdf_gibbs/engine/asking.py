@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.dynamics.evaluate import CHUNK
-from urdf_gibbs.engine.questions import QUESTIONS, Options, inputs_of, width_of
+from urdf_gibbs.engine.questions import Options, inputs_of, shape_of, width_of
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -25,7 +25,7 @@ class Kernel:
         self.robot, self.name, self.options = robot, name, options
         self.letters = inputs_of(name, options)
         self.widths = tuple(width_of(robot, letter) for letter in self.letters)
-        self.shape = QUESTIONS[name].shape(robot)
+        self.shape = shape_of(robot, name, options)
         self.size = int(np.prod(self.shape))
         self.entry: Callable[..., Array] = self.general
 

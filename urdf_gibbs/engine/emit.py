@@ -167,11 +167,15 @@ def single_ir(program: Program) -> str:
     return f"{sincos_ir()}declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\ndefine i64 @single({arguments}) {{\n{body}\n}}\n"
 
 
-def batch_ir(program: Program) -> str:
-    """IR of ``batch``: four states at a time; the last block overlaps the one before where the rows are no multiple of four."""
+def batch_ir(program: Program, stride: int | None = None) -> str:
+    """IR of ``batch``: four states at a time; the last block overlaps the one before where the rows are no multiple of four.
+
+    stride: entries from one row of outputs to the next; None: as many as there are outputs.
+    """
     f = Function(LANES)
     V = f.type
     count = len(program.outputs)
+    stride = stride or count
     slots, places = _slots(program)
     arguments = ", ".join([f"ptr noalias %all{i}" for i in range(len(program.inputs))] + ["ptr noalias %allout", "i64 %rows"])
     f.label("entry")
@@ -188,7 +192,7 @@ def batch_ir(program: Program) -> str:
     f.do("%row = select i1 %inside, i64 %start, i64 %last")
     for i, (_, width) in enumerate(program.inputs):
         f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
-    f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {count}')}")
+    f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {stride}')}")
     order = needed([*program.outputs, *(check.value for check in program.checks)])
 
     def keep(node: Node, name: str) -> None:
@@ -202,7 +206,7 @@ def batch_ir(program: Program) -> str:
         some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
         status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
     f.do(f"%status_next = or i64 {status}, 0")
-    _scatter(f, count)
+    _scatter(f, count, stride)
     f.do(f"%next = add i64 %start, {LANES}")
     f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
     f.label("end")
@@ -328,8 +332,8 @@ def _slot(f: Function, slot: int) -> str:
     return f.value(f"getelementptr inbounds {f.type}, ptr %buffer, i64 {slot}")
 
 
-def _scatter(f: Function, count: int) -> None:
-    """Rows of outputs from columns of lanes: transposed four by four, in a loop over the outputs."""
+def _scatter(f: Function, count: int, stride: int) -> None:
+    """Rows of outputs, ``stride`` apart, from columns of lanes: transposed four by four, in a loop over the outputs."""
     V = f.type
     whole = count - count % LANES
     if whole:
@@ -343,7 +347,7 @@ def _scatter(f: Function, count: int) -> None:
             wide = f.value(f"zext i32 {place} to i64")
             columns.append(f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32"))
         for lane, row in enumerate(_transposed(f, columns)):
-            offset = f.value(f"add i64 %j, {lane * count}")
+            offset = f.value(f"add i64 %j, {lane * stride}")
             f.do(f"store {V} {row}, ptr {f.value(f'getelementptr inbounds double, ptr %out, i64 {offset}')}, align 8")
         f.do(f"%j_next = add i64 %j, {LANES}")
         f.do("br i1 " + f.value(f"icmp slt i64 %j_next, {whole}") + ", label %scatter, label %done")
@@ -356,7 +360,7 @@ def _scatter(f: Function, count: int) -> None:
         column = f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32")
         for lane in range(LANES):
             x = f.value(f"extractelement {V} {column}, i32 {lane}")
-            f.do(f"store double {x}, ptr {f.address('%out', lane * count + i)}, align 8")
+            f.do(f"store double {x}, ptr {f.address('%out', lane * stride + i)}, align 8")
 
 
 def _transposed(f: Function, x: list[str]) -> list[str]:

@@ -292,7 +292,7 @@ def _factored(terms: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
     while True:
         seen: Counter[Any] = Counter()
         for key, _ in products:
-            seen.update({_factor(arg) for arg in key})
+            seen.update(dict.fromkeys(map(_factor, key)).keys())  # no set: its order would change from run to run
         best, times = max(seen.items(), key=lambda item: item[1], default=(None, 0))
         if times < 2:
             break

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import ModuleType
@@ -18,8 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.dynamics import explicit, gibbs_appell, gibbs_appell_flexible, transformations_flexible
-from urdf_gibbs.dynamics.evaluate import evaluate
+from urdf_gibbs.dynamics import (
+    explicit,
+    generalised_momentum,
+    gibbs_appell,
+    gibbs_appell_3x3,
+    gibbs_appell_flexible,
+    lagrangian_4x4,
+    pseudo_inertia,
+    transformations_flexible,
+)
+from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.asking import Array, Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
@@ -27,8 +36,8 @@ from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
+from urdf_gibbs.engine.questions import ELEMENTS, QUESTIONS, STRAIGHT_DEFAULT, Options, answer, checked_options, trace, velocity_pairs
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
-from urdf_gibbs.engine.questions import QUESTIONS, STRAIGHT_DEFAULT, Options, answer, checked_options, trace
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.garbage import not_collected
@@ -42,8 +51,13 @@ REFERENCES: dict[str, ModuleType] = {
     "explicit": explicit,
     "gibbs_appell_flexible": gibbs_appell_flexible,
     "transformations_flexible": transformations_flexible,
+    "lagrangian_4x4": lagrangian_4x4,
+    "gibbs_appell_3x3": gibbs_appell_3x3,
+    "generalised_momentum": generalised_momentum,
+    "pseudo_inertia": pseudo_inertia,
 }
 METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
+BASELINES = ("lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum", "pseudo_inertia")  # what S18 and WJ compare theirs with
 FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
@@ -56,8 +70,19 @@ _lock = threading.RLock()
 
 
 def methods_of(robot: Robot) -> tuple[str, ...]:
-    """The formulations that a robot is compared by."""
+    """The formulations that a robot is compared by unless others are named."""
     return FLEXIBLE_METHODS if robot.is_flexible else METHODS
+
+
+def check_method(robot: Robot, method: str) -> None:
+    """Raise where there is no such formulation, or none for this robot."""
+    if method != COMPILED and method not in REFERENCES:
+        raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
+    if robot.is_flexible and method not in FLEXIBLE_METHODS:
+        expected = ", ".join(FLEXIBLE_METHODS)
+        raise ArgumentError(
+            f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
+        )
 
 
 def set_threads(count: int) -> None:
@@ -92,19 +117,14 @@ def kernel(
     frame: str = "",
     point: ArrayLike = (0.0, 0.0, 0.0),
     parameters: bool = False,
+    pairs: Iterable[Sequence[int | str]] = (),
     method: str = COMPILED,
 ) -> Callable[..., Array]:
     """The callable of a question, the same one each time; compiled unless a reference formulation is named."""
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
-    if method != COMPILED and method not in REFERENCES:
-        raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
-    if robot.is_flexible and method not in FLEXIBLE_METHODS:
-        expected = ", ".join(FLEXIBLE_METHODS)
-        raise ArgumentError(
-            f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
-        )
-    options = checked_options(robot, name, _options(gravity, frame, point, parameters))
+    check_method(robot, method)
+    options = checked_options(robot, name, _options(gravity, frame, point, parameters, velocity_pairs(robot, pairs)))
     key = f"{method} {name} {options}"
     found: Callable[..., Array] | None = robot._cache.get(key)
     if found is None:
@@ -174,8 +194,14 @@ class Adaptive:
         return self._compiled(*arguments) if out is None else self._compiled(*arguments, out)
 
 
-def _options(gravity: ArrayLike = GRAVITY, frame: str = "", point: ArrayLike = (0.0, 0.0, 0.0), parameters: bool = False) -> Options:
-    return Options(triple(gravity, "gravity"), frame, triple(point, "point"), parameters)
+def _options(
+    gravity: ArrayLike = GRAVITY,
+    frame: str = "",
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    parameters: bool = False,
+    pairs: tuple[tuple[int, int], ...] = (),
+) -> Options:
+    return Options(triple(gravity, "gravity"), frame, triple(point, "point"), parameters, pairs)
 
 
 def triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
@@ -198,11 +224,11 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
         single = ""
     if single:
         work = arithmetic(program.outputs)
-        return Compiled(robot, name, options, load_code(single), lambda: load_code(batch_ir(program)), work)
+        return Compiled(robot, name, options, load_code(single), lambda stride: load_code(batch_ir(program, stride)), work)
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # at least, or it would be straight-line code
-        return Compiled(robot, name, options, code, lambda: code, work)
+        return Compiled(robot, name, options, code, lambda stride: code, work)
     return Composed(robot, name, options)
 
 
@@ -216,15 +242,15 @@ class Own(Kernel):
 class Compiled(Own):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
-    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[], Code], work: int) -> None:
+    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int) -> None:
         super().__init__(robot, name, options)
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         address = single.address("single")
         self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
         self._batch_code = batch
-        self._batch: Any = None
+        self._batches: dict[int, Any] = {}  # by the entries from one row of the output to the next
         self._served = 0
-        self._work = work
+        self.work = work
         self.entry = make_entry(name, address, self.widths, self.shape, self.general, doc=self._doc())
 
     def _doc(self) -> str:
@@ -232,17 +258,21 @@ class Compiled(Own):
         return f"{self.name} of {self.robot.name or 'a robot'}: {arguments} -> (..., {', '.join(map(str, self.shape))})"
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
+        return self.fill(flat, result, batch, _threads)
+
+    def fill(self, flat: list[Array], result: Array, batch: tuple[int, ...], threads: int) -> Exception | None:
+        """``_fill`` on at most so many threads; the result may be some columns of a wider array."""
         rows = len(result)
-        strides = [8 * width for width in self.widths] + [8 * self.size]
+        strides = [8 * width for width in self.widths] + [result.strides[0]]
         starts = [x.ctypes.data for x in flat] + [result.ctypes.data]
         places = list(zip(starts, strides, strict=True))
         self._served += rows
-        if rows < LANES or (self._served < FEW and self._batch is None):
+        if rows < LANES or (self._served < FEW and not self._batches):
             status = 0
             for row in range(rows):
                 status |= self.single(*(start + row * stride for start, stride in places))
         else:
-            status = self._run_batch(places, rows)
+            status = self._run_batch(places, rows, threads)
         if status & NO_MEMORY:
             raise MemoryError(f"no memory for the working rows of {len(self.robot.joints)} bodies")
         if status & BAD_QUATERNION:
@@ -253,39 +283,29 @@ class Compiled(Own):
         alone = [self.single(*(start + row * stride for start, stride in places)) for row in range(rows)]
         return self._solved(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
 
-    def _run_batch(self, places: list[tuple[int, int]], rows: int) -> int:
-        function = self._batch_function()
+    def _run_batch(self, places: list[tuple[int, int]], rows: int, threads: int) -> int:
+        function = self._batch_function(places[-1][1] // 8)
 
         def part(first: int, count: int) -> int:
             status: int = function(*(start + first * stride for start, stride in places), count)
             return status
 
-        parts = min(_threads, rows * self._work // WORK, rows // LANES)
+        parts = min(threads, rows * self.work // WORK, rows // LANES)
         if parts <= 1:
             return part(0, rows)
-        # Small pieces for whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
         step = max(LANES, rows // (PIECES * parts) // LANES * LANES)
         starts = [*range(0, rows - LANES + 1, step)]
-        pieces = iter([(first, last - first) for first, last in pairwise([*starts, rows])])
-
-        def work() -> int:
-            status = 0
-            for first, count in pieces:  # handing out the next one is atomic
-                status |= part(first, count)
-            return status
-
-        running = [_executor().submit(work) for _ in range(parts - 1)]
-        status = work()
-        for job in running:
-            if not job.cancel():
-                status |= job.result()
+        status = 0
+        for one in shared_out([(first, last - first) for first, last in pairwise([*starts, rows])], part, parts):
+            status |= one
         return status
 
-    def _batch_function(self) -> Any:
+    def _batch_function(self, stride: int) -> Any:
         with _lock:
-            if self._batch is None:
-                self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers, ctypes.c_int64)(self._batch_code().address("batch"))
-        return self._batch
+            if stride not in self._batches:
+                address = self._batch_code(stride).address("batch")
+                self._batches[stride] = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers, ctypes.c_int64)(address)
+        return self._batches[stride]
 
 
 class Plain(Own):
@@ -315,6 +335,10 @@ class Composed(Plain):
             return self._solved(flat, result, batch)
         elif self.name == "mass_matrix_packed" and not self.options.parametric:
             result[...] = kernel(robot, "mass_matrix")(flat[0])[:, *np.tril_indices(robot.nv)]
+        elif self.name == ELEMENTS and not self.options.parametric:
+            i, j = np.transpose(self.options.pairs)
+            for start in range(0, len(result), CHUNK):
+                result[start : start + CHUNK] = kernel(robot, "mass_matrix")(flat[0][start : start + CHUNK])[:, i, j]
         elif self.name == "kinetic_energy" and not self.options.parametric:
             force = kernel(robot, "inverse_dynamics", gravity=(0.0, 0.0, 0.0))(flat[0], 0.0 * flat[1], flat[1])
             result[:, 0] = 0.5 * np.einsum("ij,ij->i", flat[1], force)
@@ -357,12 +381,34 @@ class Reference(Kernel):
         if self.name in ("bias", "gravity_force"):
             v = rest[0] if rest else np.zeros((len(q), self.robot.nv))
             return evaluate(lambda q, v: formulation.bias(model, q, v, gravity), [q, v], self.shape)
+        if self.name == ELEMENTS and self.method == "explicit":
+            return evaluate(lambda q: explicit.elements(model, q, self.options.pairs), [q], self.shape)
         M = self.companion("mass_matrix")(q)
+        if self.name == ELEMENTS:
+            return np.asarray(M[:, *np.transpose(self.options.pairs)])
         if self.name == "inverse_dynamics":
             return np.asarray(np.einsum("nij,nj->ni", M, rest[1]) + self.companion("bias")(q, rest[0]))
         if self.name == "kinetic_energy":
             return np.asarray(0.5 * np.einsum("ni,nij,nj->n", rest[0], M, rest[0]))
         raise ArgumentError(f"{self.name} does not depend on the formulation; leave method={self.method!r} out")
+
+
+def shared_out(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
+    """``action(*piece)`` for all pieces, here and on ``threads`` - 1 others; the results in no order.
+
+    Pieces go to whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
+    """
+    left = iter(pieces)
+
+    def work() -> list[Any]:
+        return [action(*piece) for piece in left]  # handing out the next one is atomic
+
+    running = [_executor().submit(work) for _ in range(threads - 1)]
+    results = work()
+    for job in running:
+        if not job.cancel():
+            results += job.result()
+    return results
 
 
 def _executor() -> ThreadPoolExecutor:

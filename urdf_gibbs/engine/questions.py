@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,15 @@ from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import dot, matmul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
+ELEMENTS = "mass_matrix_elements"
 QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the rotation is visibly no rotation
 # Operations up to which straight-line code pays, by trying: beyond, code in loops compiles ten times faster and, for M, runs faster.
-STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000}
+STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000, ELEMENTS: 10_000}
 STRAIGHT_DEFAULT = 20_000
 ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
 RAW = 100_000  # before folding
@@ -39,6 +41,7 @@ class Options:
     frame: str = ""
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     parametric: bool = False  # inertial parameters are the last input
+    pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the elements of M that are asked for
 
 
 Traced = tuple[list[Any], list[Check]]
@@ -62,6 +65,10 @@ def width_of(robot: Robot, letter: str) -> int:
     return {"q": robot.nq, "parameters": 10 * len(robot.joints)}.get(letter, robot.nv)
 
 
+def shape_of(robot: Robot, name: str, options: Options) -> tuple[int, ...]:
+    return (len(options.pairs),) if name == ELEMENTS else QUESTIONS[name].shape(robot)
+
+
 def answer(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> list[Any]:
     """The question over any scalar, flat."""
     return _answered(robot, name, options, *inputs)[0]
@@ -77,22 +84,24 @@ def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> 
     return question.trace(robot, model, options, *(inputs[:-1] if options.parametric else inputs))
 
 
-def trace(robot: Robot, name: str, options: Options) -> Program:
-    """The program of a question; raises TooLarge where straight-line code would not pay."""
-    graph = Graph(RAW if not robot.is_flexible else 20 * RAW)
+def trace(robot: Robot, name: str, options: Options, limit: int | None = None) -> Program:
+    """The program of a question; raises TooLarge above ``limit`` operations (None: where straight-line code would not pay)."""
+    graph = Graph(RAW if not robot.is_flexible and limit is None else 20 * RAW)
     letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
     outputs, checks = _answered(robot, name, options, *inputs)
-    checks = [*_quaternion_checks(robot, inputs[0]), *checks]
+    checks = [*quaternion_checks(robot, inputs[0]), *checks]
     values = simplified([*outputs, *(check.value for check in checks)], Graph())
     count = len(outputs)
-    if arithmetic(values[:count]) > (ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)):
+    pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
+    if arithmetic(values[:count]) > (pays if limit is None else limit):
         raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
     return Program(tuple(letters), values[:count], checks)
 
 
-def _quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
+def quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
+    """That the quaternions in q (nq) have unit length."""
     checks = []
     for joint in robot.joints:
         if joint.type == "floating":
@@ -109,6 +118,11 @@ def _mass_matrix(robot: Robot, model: LocalModel, options: Options, q: list[Any]
 def _mass_matrix_packed(robot: Robot, model: LocalModel, options: Options, q: list[Any]) -> Traced:
     M = local_inertia.mass_matrix(model, q)
     return [M[i][j] for i in range(robot.nv) for j in range(i + 1)], []
+
+
+def _mass_matrix_elements(robot: Robot, model: LocalModel, options: Options, q: list[Any]) -> Traced:
+    M = local_inertia.mass_matrix(model, q, frozenset(options.pairs))
+    return [M[i][j] for i, j in options.pairs], []
 
 
 def _bias(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any]) -> Traced:
@@ -205,6 +219,11 @@ def _elastic_packed(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [M[i][j] for i in range(robot.nv) for j in range(i + 1)], []
 
 
+def _elastic_elements(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    M = flexible.mass_matrix(model_of(robot), q)
+    return [M[i][j] for i, j in options.pairs], []
+
+
 def _elastic_bias(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
     return flexible.bias(model_of(robot), q, v, list(options.gravity)), []
 
@@ -236,6 +255,7 @@ def _elastic_potential(robot: Robot, options: Options, q: list[Any]) -> Traced:
 FLEXIBLE: dict[str, Callable[..., Traced]] = {
     "mass_matrix": _elastic_mass_matrix,
     "mass_matrix_packed": _elastic_packed,
+    ELEMENTS: _elastic_elements,
     "bias": _elastic_bias,
     "gravity_force": _elastic_gravity,
     "inverse_dynamics": _elastic_inverse,
@@ -260,6 +280,7 @@ def _vector(robot: Robot) -> tuple[int, ...]:
 QUESTIONS: dict[str, Question] = {
     "mass_matrix": Question(("q",), _square, _mass_matrix),
     "mass_matrix_packed": Question(("q",), _triangle, _mass_matrix_packed),
+    ELEMENTS: Question(("q",), lambda robot: (), _mass_matrix_elements),  # its shape: shape_of
     "bias": Question(("q", "v"), _vector, _bias),
     "gravity_force": Question(("q",), _vector, _gravity_force),
     "inverse_dynamics": Question(("q", "v", "a"), _vector, _inverse_dynamics),
@@ -291,4 +312,36 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
         if name == "jacobian":
             body_point(robot, options.frame, options.point)
         return Options(gravity, options.frame, options.point if name == "jacobian" else (0.0, 0.0, 0.0))
-    return Options(gravity, parametric=options.parametric)
+    pairs: tuple[tuple[int, int], ...] = ()
+    if name == ELEMENTS:
+        if not options.pairs:
+            raise ArgumentError("no pairs, expected (row, column) of at least one element of M")
+        pairs = tuple((max(pair), min(pair)) for pair in options.pairs)  # M is symmetric
+    return Options(gravity, parametric=options.parametric, pairs=pairs)
+
+
+def velocity_pairs(robot: Robot, pairs: Iterable[Sequence[int | str]]) -> tuple[tuple[int, int], ...]:
+    """Rows and columns of M given as indices from 0 or as velocity names."""
+    return tuple(_pair(robot, pair) for pair in pairs)
+
+
+def _pair(robot: Robot, pair: Sequence[int | str]) -> tuple[int, int]:
+    try:
+        row, column = pair
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{pair!r} in pairs, expected (row, column)") from None
+    return _velocity(robot, row), _velocity(robot, column)
+
+
+def _velocity(robot: Robot, which: int | str) -> int:
+    if isinstance(which, str):
+        if which not in robot.velocity_names:
+            raise UnknownNameError("velocity", which, robot.velocity_names)
+        return robot.velocity_names.index(which)
+    try:
+        index = operator.index(which)
+    except TypeError:
+        index = -1
+    if not 0 <= index < robot.nv:
+        raise ArgumentError(f"{which!r} in pairs, expected an index from 0 to {robot.nv - 1} or a velocity name")
+    return index

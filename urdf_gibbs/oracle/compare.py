@@ -140,7 +140,7 @@ def validate(
     methods: Sequence[str] | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
-    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; methods: all if None."""
+    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; default: ``methods_of(robot)``."""
     report = Report(robot.file, robot.base, robot.nq, robot.nv, samples, seed)
     states = random_states(robot, samples, seed)
     methods = tuple(methods or methods_of(robot))

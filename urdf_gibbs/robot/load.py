@@ -60,15 +60,11 @@ def load_elastic(
 
 
 def _made(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
-    """The robot of links and joints and the text that they were read from; where there is none it is written."""
+    """The robot of links and joints and the text that they were read from, if any."""
     tree = build(urdf, base, mimic)
     if tree is None:
         raise UrdfError(urdf.findings.errors)
-    if not text:
-        from urdf_gibbs.robot.write import urdf_text
-
-        text = urdf_text(urdf)
-    return assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text, mimic)
+    return assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text or None, mimic)
 
 
 def read_source(source: Any) -> Urdf:

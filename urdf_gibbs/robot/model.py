@@ -19,10 +19,10 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
-from urdf_gibbs.robot.findings import Finding
+from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
 from urdf_gibbs.robot.tree import Body, Tree
-from urdf_gibbs.robot.urdf import Link, Urdf
+from urdf_gibbs.robot.urdf import Link, Urdf, UrdfJoint
 
 if TYPE_CHECKING:
     from urdf_gibbs.view.show import View
@@ -109,8 +109,7 @@ class Robot:
 
     ``parent`` (nb), ``placement`` (nb, 4, 4), ``mass`` (nb,) [kg], ``com`` (nb, 3) [m] and ``inertia`` (nb, 3, 3) about the
     com [kg m^2], in body axes, describe the nb moving bodies after fixed joints are merged. ``base_inertia`` is what is
-    fixed to the world. ``source`` is the XML it was read from (for a loaded object, the same written as XML) and ``mimic``
-    whether mimic joints follow in it.
+    fixed to the world; ``mimic`` says whether mimic joints follow.
     """
 
     name: str
@@ -130,8 +129,9 @@ class Robot:
     nv: int
     _frames: dict[str, tuple[int, Pose]] = field(repr=False)
     package_dirs: tuple[str, ...] = ()
-    source: str | bytes = field(default="", repr=False)
+    _source: str | bytes | None = field(default="", repr=False)  # None: to be written when it is asked for
     mimic: bool = True
+    _urdf_joints: tuple[UrdfJoint, ...] = field(default=(), repr=False)  # all of the URDF, fixed ones too
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # names --------------------------------------------------------------------------------------
@@ -218,10 +218,10 @@ class Robot:
     def kernel(self, name: str, **options: Any) -> Callable[..., Array]:
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
-        name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "bias", "inverse_dynamics", "forward_dynamics",
-        "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement" (of frame=), "placements" (of all
-        bodies, nb x 12: rotation row by row, then place). options: gravity=(3,);
-        frame= (a link) for the last two, and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
+        name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "mass_matrix_elements" (of pairs=), "bias",
+        "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement"
+        (of frame=), "placements" (of all bodies, nb x 12: rotation row by row, then place). options: gravity=(3,); frame= (a link) for
+        "jacobian" and "placement", and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
         ``robot.parameters.ravel()``, the last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
@@ -290,7 +290,58 @@ class Robot:
         arrays = {"mass": _frozen(mass_), "com": _frozen(com_), "inertia": _frozen(inertia_)}
         return replace(self, links=tuple(changed), _cache={}, **arrays)  # type: ignore[arg-type]
 
+    # joints and topology ------------------------------------------------------------------------
+
+    def with_joint_type(self, joint: str, type: str, axis: ArrayLike | None = None) -> Robot:
+        """A new robot in which a joint of the URDF (a fixed one too, or ``root_joint``, the base) is of another type.
+
+        type: "revolute", "continuous", "prismatic", "fixed" (at its zero), "planar" or "floating"; the base may be fixed, planar or
+        floating. axis (3,), in the joint's frame: None keeps the joint's own, which fixed and floating joints do not have.
+        Limits, damping and friction stay where the unit of the coordinate does; otherwise there are none.
+        """
+        from urdf_gibbs.robot.edit import with_joint_type
+
+        return with_joint_type(self, joint, type, axis)
+
+    def attach(
+        self,
+        link: str,
+        other: Robot,
+        placement: Any = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        joint: str = "fixed",
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        name: str | None = None,
+        prefix: str = "",
+    ) -> Robot:
+        """A new robot with another one's tree below a link, held by a new joint in the place of the other's base.
+
+        placement: of the joint in the link's frame, 4x4 or (xyz [m], roll pitch yaw [rad]); joint: its type, axis (3,) in its frame
+        where it has one; name: None calls it after the other's root link, with ``_joint``. prefix: put before the names of the
+        other's links and joints.
+        """
+        from urdf_gibbs.robot.edit import attach
+
+        return attach(self, link, other, placement, joint, axis, name, prefix)
+
+    def detach(self, name: str, base: str = "floating") -> tuple[Robot, Robot]:
+        """(the rest, what hangs below the joint or the joint of the link ``name`` as a robot of its own); the joint is gone.
+
+        base: what the root of the second may do, "floating", "planar" or "fixed"; it is the link below the joint.
+        """
+        from urdf_gibbs.robot.edit import detach
+
+        return detach(self, name, base)
+
     # identity -----------------------------------------------------------------------------------
+
+    @cached_property
+    def source(self) -> str | bytes:
+        """The XML it was read from; for a loaded object and a robot with edited joints, the same written as XML."""
+        if self._source is not None:
+            return self._source
+        from urdf_gibbs.robot.write import urdf_text
+
+        return urdf_text(Urdf(self.name, self.file, Findings(self.file), links=list(self.links), joints=list(self._urdf_joints)))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -315,7 +366,9 @@ class Robot:
         )
 
 
-def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = (), source: str | bytes = "", mimic: bool = True) -> Robot:
+def assemble(
+    urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = (), source: str | bytes | None = "", mimic: bool = True
+) -> Robot:
     """The robot of a merged tree."""
     bodies = tree.bodies
     index = {body.joint.name: i for i, body in enumerate(bodies) if body.joint.parent}  # the free root has no parent link
@@ -362,8 +415,9 @@ def assemble(urdf: Urdf, tree: Tree, base: str, package_dirs: tuple[str, ...] = 
         nv=iv,
         _frames=tree.frames,
         package_dirs=package_dirs,
-        source=source,
+        _source=source,
         mimic=mimic,
+        _urdf_joints=tuple(urdf.joints),
     )
 
 

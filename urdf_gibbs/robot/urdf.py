@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 ONE_DOF = ("revolute", "continuous", "prismatic")
+BOUNDED = ("revolute", "prismatic")  # by lower and upper, which default to 0 there and mean nothing elsewhere
 
 INFINITY = math.inf
 
@@ -354,12 +355,12 @@ class _Reader:
     def limit(self, joint: Element, kind: str, what: str) -> tuple[float, float, float, float]:
         element = self.only(joint, "limit", what)
         if element is None:
-            if kind in ("revolute", "prismatic"):
+            if kind in BOUNDED:
                 self.findings.warning(
                     "no-limit", joint.line, what, "no <limit>", "<limit lower upper effort velocity>; it counts as unlimited"
                 )
             return _NO_LIMIT
-        bounded = kind in ("revolute", "prismatic")  # URDF: lower and upper default to 0 there, and mean nothing elsewhere
+        bounded = kind in BOUNDED
         lower = self.number(element, what, "lower", 0.0)
         upper = self.number(element, what, "upper", 0.0)
         velocity = self.number(element, what, "velocity", INFINITY)

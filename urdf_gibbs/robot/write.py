@@ -21,7 +21,7 @@ from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.model import Robot, assemble
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
-from urdf_gibbs.robot.urdf import WITH_AXIS, Link, Shape, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
@@ -153,6 +153,8 @@ def _joint(joint: UrdfJoint) -> str:
     ends = f"<parent link={quoteattr(joint.parent)}/><child link={quoteattr(joint.child)}/>"
     axis = f'<axis xyz="{_numbers(joint.axis)}"/>' if joint.type in WITH_AXIS else ""
     limit = _attributes((key, getattr(joint, key)) for key in ("lower", "upper", "effort", "velocity"))
+    if joint.type in BOUNDED and not math.isfinite(joint.lower + joint.upper):
+        limit = ""  # a missing lower or upper would be read as 0
     dynamics = _attributes((key, getattr(joint, key)) for key in ("damping", "friction"))
     follows = ""
     if joint.mimic is not None:
