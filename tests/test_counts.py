@@ -1,0 +1,261 @@
+"""Operation counts beside the papers' formulas: small cases counted by hand, printed numbers, polynomials, what the papers say about order."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import urdf_gibbs as ug
+from urdf_gibbs.counts import shafei2017, shafei2018, wang_ju
+from urdf_gibbs.counts.literal import S18, WJ, Literal, Rule, literal
+from urdf_gibbs.counts.polynomial import fitted, polynomial
+from urdf_gibbs.counts.printed import SHAFEI_2018, WANG_JU, equivalent_additions, table_2
+from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
+from urdf_gibbs.engine.kernel import REFERENCES
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
+
+
+def both(found: Literal) -> tuple[int, int]:
+    return found.multiplications, found.additions
+
+
+# literal counts by hand -------------------------------------------------------------------------------------------------
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, body: str, rule: Rule) -> tuple[int, int]:
+    """The count of a formulation whose M is made by these lines; x is a vector of three that depends on q, A and F are 3x3 and 4x4."""
+    name = "urdf_gibbs.dynamics.by_hand"
+    module = ModuleType(name)
+    source = ["from urdf_gibbs.dynamics.scalar import *", "def mass_matrix(model, q):"]
+    source += [
+        "    x, A, F = [q[0]] * 3, [[q[0]] * 3] * 3, [[q[0]] * 4] * 4",
+        *(f"    {line}" for line in body.splitlines()),
+        "    return [[0.0]]",
+    ]
+    exec("\n".join(source), vars(module))
+    monkeypatch.setitem(sys.modules, name, module)
+    return both(literal(chain(1), module, "mass_matrix", rule))
+
+
+CASES = {  # lines: by S18's rule, by WJ's
+    "matmul(F, F)": ((64, 48), (64, 48)),
+    "matmul_transposed(F, F)": ((64, 48), (64, 48)),
+    "matmul(F, [[0.0, 0.0, 0.0, 1.0]] + zeros(3, 4))": ((64, 48), (64, 48)),  # zeros do not help
+    "matmul(A, A)": ((27, 18), (27, 18)),
+    "matvec(A, x)": ((9, 6), (9, 6)),
+    "matvec(skew(x), x)": ((9, 6), (6, 3)),
+    "cross(x, x)": ((9, 6), (6, 3)),
+    "matmul(skew(x), skew(x))": ((27, 18), (12, 3)),
+    "matmul(skew(x), transposed(skew(x)))": ((27, 18), (12, 3)),
+    "matmul(skew(x), A)": ((27, 18), (27, 18)),
+    "trace_product(F, F)": ((16, 15), (16, 15)),
+    "dot(x, x)": ((3, 2), (3, 2)),
+    "madd(F, F); vadd(x, x); vsub(x, x)": ((0, 22), (0, 22)),
+    "mscale(2.0, F); scale(q[0], x)": ((19, 0), (19, 0)),
+    "mul(2.0, q[0]) + add(q[0], q[0]) * q[0]": ((2, 2), (2, 2)),
+    "matmul(identity(4), F); madd(zeros(4, 4), F); matmul(zeros(4, 4), F)": ((0, 0), (0, 0)),  # beginnings of recursions
+    "M = zeros(model.nv, model.nv)\nM[0][0] = add(M[0][0], q[0])\nM[0][0] = add(M[0][0], q[0])": ((0, 1), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_products_count_in_full(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_s18, by_wj = CASES[line]
+    assert counted(monkeypatch, line, S18) == by_s18
+    assert counted(monkeypatch, line, WJ) == by_wj
+
+
+def test_one_link_by_hand_explicit() -> None:
+    """poses: E R, R I and that by Rᵀ (3 x 27/18), R c and R axis (2 x 9/6), a sum (3); the rotation about an oblique axis: 15/15.
+    The element: r twice (6 additions), r~ r~ (12/3), by m (9), I added (9), a matrix by a vector (9/6), a scalar product (3/2)."""
+    found = literal(chain(1), REFERENCES["explicit"], "mass_matrix", WJ)
+    assert both(found) == (81 + 18 + 15 + 33, 54 + 12 + 3 + 15 + 26)
+    assert both(found.without("poses")) == (33, 26)
+    assert both(found.inside("poses")) == (114, 84)
+    assert (found.sines, found.cosines, found.divisions) == (1, 1, 0)
+
+
+def test_two_links_by_hand_explicit() -> None:
+    """Four basic elements of 21/12 and six additions for the r, three elements of 12/8, one sum of two 3x3."""
+    found = literal(chain(2), REFERENCES["explicit"], "mass_matrix", WJ).without("poses")
+    assert both(found) == (4 * 21 + 3 * 12, 4 * (12 + 6) + 3 * 8 + 9)
+
+
+def test_one_planar_link_by_hand_gibbs_appell() -> None:
+    """Products of 4x4 for M: E A, three derivatives, three F Dᵀ; six traces (16/15) and six factors 2; P x (9/6), x P x (3/2) and its sum; the
+    joint's place X1 e1 + X2 e2 (6/3).
+    For bias ten products: E A, three derivatives, A V, A V V, T of A, A' and A'', B1 T''ᵀ; its factor 2 (16); the weight from two rows of four
+    (8 additions, the others are null); x q' and V (12/3), w~ B2 w (18/12), three traces, a scalar product and its sum, the place again."""
+    robot, module = planar_tree(1, 1), REFERENCES["gibbs_appell"]
+    assert both(literal(robot, module, "mass_matrix", S18)) == (7 * 64 + 6 * 16 + 6 + 9 + 3 + 6, 7 * 48 + 6 * 15 + 6 + 2 + 1 + 3)
+    found = literal(robot, module, "bias", S18, shafei2018.GRAVITY)
+    assert both(found) == (10 * 64 + 16 + 12 + 18 + 3 * 16 + 3 + 6, 10 * 48 + 8 + 3 + 12 + 3 * 15 + 2 + 1 + 3)
+
+
+def test_a_shared_entry_is_counted_once() -> None:
+    """Two branches add to the six entries of the lower triangle that are link 1's joint alone; their mirror images are free."""
+    items = literal(planar_tree(2, 2), REFERENCES["gibbs_appell"], "mass_matrix", S18).items
+    into_M = sum(item.additions for item in items if item.path[-1] == "add_element")
+    assert into_M == 6
+
+
+@pytest.mark.parametrize(
+    "method", ["lagrangian_4x4", "gibbs_appell_3x3", "gibbs_appell", "explicit", "generalised_momentum", "pseudo_inertia"]
+)
+def test_counting_leaves_the_formulation_as_it_was(method: str) -> None:
+    robot = chain(3)
+    q = np.array([0.3, -0.7, 1.1])
+    before = ug.mass_matrix(robot, q, method=method)
+    literal(robot, REFERENCES[method], "mass_matrix")
+    robot = chain(3)
+    assert (ug.mass_matrix(robot, q, method=method) == before).all()
+    np.testing.assert_allclose(before, ug.mass_matrix(robot, q), rtol=1e-12, atol=1e-12)
+
+
+def test_an_unknown_quantity_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="forward"):
+        literal(chain(1), REFERENCES["explicit"], "forward")
+
+
+# the papers' numbers ----------------------------------------------------------------------------------------------------
+
+
+def test_table_2_of_s17_has_the_numbers_that_are_printed_with_it() -> None:
+    assert table_2("3x3", 10, 2) == (7062, 9972)
+    assert table_2("4x4", 10, 2) == (12551, 16032)
+    with pytest.raises(UnknownNameError, match="5x5"):
+        table_2("5x5", 1, 1)
+
+
+def test_table_1_of_s18_at_four_and_four() -> None:
+    """340·64 + 1296·16 + 504·4 and so on."""
+    found = {name: (formula.multiplications(4, 4), formula.additions(4, 4)) for name, formula in SHAFEI_2018.items()}
+    assert found == {"lagrangian_4x4": (44512, 33104), "gibbs_appell_3x3": (12168, 10932), "gibbs_appell": (30460, 20292)}
+
+
+def test_the_steps_of_wj_add_up_to_its_totals_but_are_not_all_right() -> None:
+    for method in WANG_JU.values():
+        assert method.printed_steps == method.total
+    own = {name: (str(method.own.multiplications), str(method.own.additions)) for name, method in WANG_JU.items()}
+    assert own["generalised_momentum"] == ("7 n³ + 12 n² + 3 n", "6 n³ + 8 n² + 3 n")
+    assert own["pseudo_inertia"] == ("(64/3) n³ + 64 n² + (200/3) n", "(50/3) n³ + (99/2) n² + (269/6) n")
+    assert own["explicit"] == ("(7/2) n³ + (33/2) n² + 13 n", "(7/2) n³ + 10 n² + (13/2) n")
+    assert equivalent_additions(10, 5) == pytest.approx(16.0)
+
+
+# ours beside them -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", shafei2018.LABELS)
+def test_literal_counts_of_trees_are_quadratic_in_links_and_linear_in_branches(method: str) -> None:
+    """At a size that the polynomial was not made from; and the term without n_b is a constant."""
+    formula, robot = shafei2018.formula(method), planar_tree(9, 5)
+    found = literal(robot, REFERENCES[method], "mass_matrix", S18) + literal(robot, REFERENCES[method], "bias", S18, shafei2018.GRAVITY)
+    assert both(found) == (formula.multiplications(9, 5), formula.additions(9, 5))
+    for part in (formula.multiplications, formula.additions):
+        assert {powers for _, powers in part.terms} == {(2, 1), (1, 1), (0, 1), (0, 0)}
+    kinds = shafei2018.kinds(method).values()
+    assert sum(kind.multiplications(9, 5) for kind in kinds) == found.multiplications
+
+
+@pytest.mark.parametrize("method", wang_ju.LABELS)
+def test_literal_counts_of_chains_are_cubic(method: str) -> None:
+    formula = wang_ju.formula(method)
+    found = literal(chain(18), REFERENCES[method], "mass_matrix", WJ).without(*wang_ju.OUTSIDE[method])
+    assert both(found) == (formula.multiplications(18), formula.additions(18))
+
+
+def test_ours_and_the_steps_of_wj() -> None:
+    """The proposed method's multiplications are those of the steps, its additions have six more for the vectors r of each basic element;
+    the pseudo-inertia method's are those of the steps but for the pseudo-inertias, which are constants here."""
+    explicit, pseudo = wang_ju.formula("explicit"), wang_ju.formula("pseudo_inertia")
+    assert explicit.multiplications == WANG_JU["explicit"].own.multiplications
+    for n in (1, 6, 50):
+        elements = Fraction(n**3 + 3 * n**2 + 2 * n, 6)
+        assert explicit.additions(n) - WANG_JU["explicit"].own.additions(n) == 6 * elements
+        assert WANG_JU["pseudo_inertia"].own.multiplications(n) - pseudo.multiplications(n) == 24 * n
+        assert WANG_JU["pseudo_inertia"].own.additions(n) - pseudo.additions(n) == 12 * n
+
+
+def test_the_order_that_s18_states() -> None:
+    """3x3 is the cheapest however it is counted. Combined below Lagrangian: printed and folded, not in our literal counts."""
+    table = shafei2018.table_1(4, 4)
+    cheapest, combined, outer = (claim.holds for claim in table.claims)
+    assert all(cheapest.values()) and all(outer.values())
+    assert combined == {"printed": True, "literal": False, "as_written": False, "folded": True}
+    for row in table.rows:
+        for way in (row.literal, row.as_written, row.folded):
+            assert way is not None
+        assert row.folded is not None and row.as_written is not None
+        assert row.folded.total < row.as_written.total < row.literal.total
+        assert row.literal.multiplications == row.formula.multiplications(4, 4)
+        assert "n_m² n_b" in row.why
+
+
+def test_the_appendix_of_s18_makes_its_additions_but_not_its_multiplications() -> None:
+    steps = shafei2018.table_1(4, 4).rows[2].steps
+    assert steps is not None and (steps.multiplications, steps.additions) == (25788, 20092)
+    printed = SHAFEI_2018["gibbs_appell"]
+    assert abs(steps.additions / float(printed.additions(4, 4)) - 1) < 0.01
+    assert steps.multiplications < 0.85 * float(printed.multiplications(4, 4))
+    # fewer additions for a multiplication than any full product of 3x3 or 4x4 has
+    assert printed.additions.coefficient(2, 1) / printed.multiplications.coefficient(2, 1) < Fraction(2, 3)
+
+
+def test_the_order_that_wj_states() -> None:
+    """Proposed below momentum holds as printed only: with the symmetry and the zero columns the momentum method needs fewer operations."""
+    table = wang_ju.table_1(6)
+    proposed, momentum, outer = (claim.holds for claim in table.claims)
+    assert all(momentum.values()) and all(outer.values())
+    assert proposed == {"printed": True, "steps": True, "literal": False, "as_written": False, "folded": False}
+    assert [(row.printed.multiplications, row.printed.additions) for row in table.rows] == [(1962, 1452), (7200, 5931), (1407, 1155)]
+    large = wang_ju.table_1(50)
+    assert all(row.folded is None for row in large.rows)
+    assert large.claims[0].holds == {"printed": True, "steps": True, "literal": False}
+
+
+def test_s17_beside_ours() -> None:
+    table = shafei2017.table_2(3, 2)
+    (claim,) = table.claims
+    assert all(claim.holds.values()) and len(claim.holds) == 4
+    assert [row.printed.additions for row in table.rows] == [table_2(shape, 3, 2)[0] for shape in ("3x3", "4x4")]
+    assert shafei2017.formula("gibbs_appell_flexible").multiplications(3, 2) == table.rows[0].literal.multiplications
+
+
+def test_figures() -> None:
+    for figure, method in ((shafei2018.fig_12(), "gibbs_appell"), (shafei2018.fig_13(), "gibbs_appell"), (wang_ju.fig_3(), "explicit")):
+        for curve in figure.curves.values():
+            assert all(values.shape == figure.x.shape and (np.diff(values) > 0).all() for values in curve.values())
+        assert (method, "printed") in figure.curves and (method, "literal") in figure.curves
+    assert shafei2018.fig_12().curves["gibbs_appell", "printed"]["multiplications"][2] == 30460  # n_m = 4, n_b = 4
+    assert shafei2018.fig_13().curves["gibbs_appell", "printed"]["multiplications"][3] == 30460
+    assert wang_ju.fig_3().curves["explicit", "printed"]["equivalent"][5] == pytest.approx(1.1 * 1407 + 1155)
+
+
+# robots and polynomials -------------------------------------------------------------------------------------------------
+
+
+def test_the_robots_are_those_of_the_papers() -> None:
+    tree = planar_tree(4, 3)
+    assert tree.nv == 2 + 1 + 3 * 3
+    assert [len(branch) for branch in tree.branches] == [4, 4, 4]
+    assert [branch.first_real for branch in tree.branches] == [0, 1, 1]
+    assert chain(5).nv == 5
+    assert elastic_chain(3, 2).nv == 3 * 3 + 2
+    for wrong in (lambda: planar_tree(1, 2), lambda: planar_tree(0, 1), lambda: chain(0), lambda: elastic_chain(1, 0)):
+        with pytest.raises(ArgumentError, match="expected"):
+            wrong()
+
+
+def test_polynomials_are_exact_or_refused() -> None:
+    found = fitted(("n",), ((2,), (1,), (0,)), lambda n: n * (n - 1) // 2 - 3, ((1,), (2,), (3,)), ((10,),))
+    assert str(found) == "(1/2) n² - (1/2) n - 3"
+    assert str(polynomial(("a", "b"), {(1, 2): Fraction(-1), (0, 0): Fraction(0)})) == "-a b²"
+    with pytest.raises(ArgumentError, match="other powers"):
+        fitted(("n",), ((1,), (0,)), lambda n: n * n, ((1,), (2,)), ((3,),))
+    with pytest.raises(ArgumentError, match="do not determine"):
+        fitted(("n",), ((1,), (0,)), lambda n: n, ((1,), (1,)), ())
