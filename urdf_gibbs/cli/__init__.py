@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from urdf_gibbs import __version__
-from urdf_gibbs.cli import bench, check, demo, info, operations, simulate, validate, view
+from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, validate, view
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."
@@ -14,7 +14,9 @@ app.command("info")(info.info)
 app.command("check")(check.check)
 app.command("validate")(validate.validate)
 app.command("operations")(operations.count_operations)
+app.command("equations")(equations.equations)
 app.command("bench")(bench.bench)
+app.command("reproduce")(reproduce.reproduce)
 app.command("simulate")(simulate.simulate)
 app.command("view")(view.view)
 app.command("demo")(demo.demo)

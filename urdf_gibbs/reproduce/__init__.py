@@ -1,0 +1,1 @@
+"""What three papers claim, beside what this package measures."""
