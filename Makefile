@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench pictures wheel clean
+.PHONY: demo test lint bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
@@ -21,8 +21,15 @@ bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py
 
+validation: $(VENV)/.dev
+	$(BIN)/urdf-gibbs reproduce --out validation
+
 pictures: $(VENV)/.dev
 	$(BIN)/python validation/pictures.py
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file docs/mkdocs.yml
+	@echo docs/site/index.html
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('urdf-gibbs needs Python 3.11 or newer, this is ' + sys.version.split()[0]) if sys.version_info < (3, 11) else None"

@@ -1,7 +1,7 @@
 """The case studies of Shafei 2017 (elastic links): the converged numbers, closed forms, and the one-link equations written out by hand.
 
 Independent of the package: flight and impacts of the flat link are solved in closed form, those of a tilted one by SciPy from equations of
-motion derived here; the shape's integrals are SciPy's. What the numbers owe to the reading of the paper: validation/flexible.md.
+motion derived here; the shape's integrals are SciPy's. What the numbers owe to the reading of the paper: docs/pages/formulations/elastic-cases.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The case studies of Shafei 2017 as this program reads them, and what changes with the reading: the tables of validation/flexible.md.
+"""The case studies of Shafei 2017 as this program reads them, and what changes with the reading.
+
+Prints the tables of docs/pages/formulations/elastic-cases.md.
 
     python validation/flexible_cases.py [--modes N] [--plot PATH]
 

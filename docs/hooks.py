@@ -1,0 +1,67 @@
+"""What MkDocs asks for while it builds the pages: mathematics as MathML, and the commands as they describe themselves.
+
+$...$ and $$...$$ stay in the sources, where GitHub shows them; the built pages need neither a script nor a network.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import typer
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+
+from urdf_gibbs.cli import app
+
+MATHS = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
+COMMANDS = "<!-- commands -->"
+EXAMPLE = re.compile(r"^urdf-gibbs (\S+)", re.M)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Every formula that pymdownx.arithmatex has found becomes MathML; the reST sign of a literal block in docstrings goes."""
+    html = html.replace("<p>::</p>", "")
+    return MATHS.sub(lambda found: mathml(unescape(found[2]), found[1] == "div", page.file.src_uri), html)
+
+
+def mathml(formula: str, block: bool, page: str) -> str:
+    try:
+        converted = convert(formula.strip(), display="block" if block else "inline")
+    except Exception as problem:
+        raise PluginError(f"{page}: {formula!r}: {type(problem).__name__} {problem}") from problem
+    if "\\" in unescape(converted):  # a command that the converter does not know is left as it is
+        raise PluginError(f"{page}: {formula!r} holds a command that latex2mathml does not know")
+    return f'<div class="formula">{converted}</div>' if block else converted
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """A section for each command takes the place of the marker; the examples are those of the page's block above it."""
+    if COMMANDS not in markdown:
+        return markdown
+    before, after = markdown.split(COMMANDS)
+    examples = [line for line in before.splitlines() if EXAMPLE.match(line)]
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    shown = {EXAMPLE.match(line)[1] for line in examples}  # type: ignore[index]
+    if shown != set(commands):
+        raise PluginError(f"{page.file.src_uri}: without an example: {set(commands) - shown}; no such command: {shown - set(commands)}")
+    sections = [section(name, command, [line for line in examples if line.split()[1] == name]) for name, command in commands.items()]
+    return before + "\n\n".join(sections) + after
+
+
+def section(name: str, command: Any, examples: list[str]) -> str:
+    text = "\n".join(line.strip() for line in command.help.splitlines())
+    rows = [row(parameter) for parameter in command.params if parameter.name != "help"]
+    table = ["| | default | |", "|---|---|---|", *rows] if rows else []
+    return "\n".join([f"## {name}", "", text, "", "```console", *examples, "```", "", *table])
+
+
+def row(parameter: Any) -> str:
+    """An argument or option, its default, what it does."""
+    is_argument = parameter.param_type_name == "argument"
+    names = [parameter.name.upper()] if is_argument else [*parameter.opts, *parameter.secondary_opts]
+    value = parameter.default() if callable(parameter.default) else parameter.default
+    default = f"`{value}`" if isinstance(value, str | int | float) and not isinstance(value, bool) and not is_argument else ""
+    cells = " / ".join(f"`{one}`" for one in names), default, " ".join((parameter.help or "").split()).replace("|", "\\|")
+    return f"| {' | '.join(cells)} |"
