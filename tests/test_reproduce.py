@@ -1,0 +1,157 @@
+"""The report on the papers' claims: the committed summary is not stale, verdicts follow from figures, the command does what it says."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from urdf_gibbs.cli import app
+from urdf_gibbs.reproduce import parts
+from urdf_gibbs.reproduce.claims import CORRECTED, DIFFERS, IMPOSSIBLE, REPRODUCED, VERDICTS, Animation, Claim, Grid, Section
+from urdf_gibbs.reproduce.report import summary
+
+SUMMARY = Path(__file__).parents[1] / "validation/report.md"
+# Their figures are times, or take a minute; tests of their own cover them (test_elements.py, test_baselines.py).
+SLOW = ("wang-ju-elements", "formulations")
+ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+runner = CliRunner()
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The cells of each claim by its key."""
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 7 and cells[0].startswith("`"):
+            assert cells[0] not in found
+            found[cells[0].strip("`")] = cells[1:]
+    return found
+
+
+COMMITTED = rows(SUMMARY.read_text(encoding="utf-8"))
+
+
+def test_at_least_25_claims_with_verdicts() -> None:
+    assert len(COMMITTED) >= 25
+    for key, cells in COMMITTED.items():
+        verdict = re.match(r"\*\*(.+?)\*\*", cells[5])
+        assert verdict is not None and verdict[1] in VERDICTS, key
+        assert verdict[1] == REPRODUCED or len(cells[5]) > len(verdict[0]) + 10, f"{key}: no reason is given"
+
+
+@pytest.mark.parametrize("part", [part for part in parts.PARTS if part not in SLOW])
+def test_committed_summary_is_not_stale(part: str) -> None:
+    """Each figure again, within the digits that a machine may change; times are left out."""
+    section = parts.PARTS[part](lambda step: None)
+    fresh = rows(summary([section]))
+    assert fresh and set(fresh) <= set(COMMITTED)
+    assert {key for key in COMMITTED if _part(key) == _part(next(iter(fresh)))} >= set(fresh)
+    for claim in section.claims:
+        ours, committed = fresh[claim.key], COMMITTED[claim.key]
+        assert ours[:3] == committed[:3], f"{claim.key}: make validation"
+        if claim.timed:
+            continue
+        assert ours[5].partition("**:")[0] == committed[5].partition("**:")[0], f"{claim.key}: make validation"
+        for cell in (3, 4):
+            new, old = (NUMBER.findall(one[cell]) for one in (ours, committed))
+            assert len(new) == len(old), f"{claim.key}: make validation"
+            for a, b in zip(map(float, new), map(float, old), strict=True):
+                small = abs(a) < ROUND_OFF and abs(b) < ROUND_OFF
+                assert small or math.isclose(a, b, rel_tol=1e-3, abs_tol=2e-2 if cell == 4 else 0.0), (
+                    f"{claim.key}: {a} is {b} in {SUMMARY.name}"
+                )
+
+
+def _part(key: str) -> str:
+    return key.partition(".")[0]
+
+
+def test_every_part_is_in_the_summary() -> None:
+    text = SUMMARY.read_text(encoding="utf-8")
+    assert text.count("\n## ") == len(parts.PARTS)
+    total = re.search(r"^(\d+) claims: (.*)\.$", text, re.M)
+    assert total is not None and int(total[1]) == len(COMMITTED)
+    for number, verdict in re.findall(r"(\d+) ([a-z ]+)", total[2]):
+        assert int(number) == sum(cells[5].startswith(f"**{verdict}**") for cells in COMMITTED.values())
+
+
+def made(**changes: object) -> Claim:
+    return Claim(**({"key": "k", "place": "p", "statement": "s", "printed": "1", "ours": "1"} | changes))  # type: ignore[arg-type]
+
+
+def test_verdicts_follow_from_figures() -> None:
+    assert made().verdict == REPRODUCED
+    assert made(correction="a term").verdict == CORRECTED
+    assert made(holds=False).verdict == made(holds=False, correction="a term").verdict == DIFFERS
+    assert made(missing="no data").verdict == made(missing="no data", holds=False).verdict == IMPOSSIBLE
+
+
+# the command --------------------------------------------------------------------------------------------
+
+
+def small(step: Callable[[str], None]) -> Section:
+    step("a <step>")
+    claim = made(key="a.claim", statement="x < y | z", ours="1 < 2", correction="<b>")
+    motion = Animation("motion", "moves", lambda: "<!DOCTYPE html>moving")
+    return Section("A <title>", [claim, made(key="a.other", timed=True)], grids=[Grid("c", ("h",), [("<cell>",)])], animations=[motion])
+
+
+def broken(step: Callable[[str], None]) -> Section:
+    raise ValueError("no such thing")
+
+
+def interrupted(step: Callable[[str], None]) -> Section:
+    raise KeyboardInterrupt
+
+
+def test_whole_run_writes_page_summary_and_motions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", {"one": small, "two": small})
+    result = runner.invoke(app, ["reproduce", "--out", str(tmp_path / "new")])
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "new/report.html").read_text(encoding="utf-8")
+    assert "A &lt;title&gt;" in page and "x &lt; y | z" in page and "&lt;cell&gt;" in page and "<b>" not in page
+    for link in re.findall(r'href="([^"#:]+)"', page):
+        assert (tmp_path / "new" / link).is_file()
+    assert "http" not in page
+    text = (tmp_path / "new/report.md").read_text(encoding="utf-8")
+    assert rows(text.split("\n## ")[1])["a.claim"][3] == "1 &lt; 2"
+    assert "4 claims: 2 reproduced, 2 reproduced with a correction, 0 measured otherwise, 0 not reproducible." in text
+
+
+def test_some_parts_leave_the_summary_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", {"one": small, "two": broken})
+    result = runner.invoke(app, ["reproduce", "on", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert not (tmp_path / "report.md").exists()
+    assert "Not run: two" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_part_that_fails_is_told_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", {"one": broken, "two": small})
+    result = runner.invoke(app, ["reproduce", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "ValueError: no such thing" in page and "A &lt;title&gt;" in page
+    assert not (tmp_path / "report.md").exists()
+
+
+def test_ctrl_c_writes_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", {"one": small, "two": interrupted, "three": small})
+    result = runner.invoke(app, ["reproduce", "--out", str(tmp_path)])
+    assert result.exit_code == 130
+    assert "Not run: two, three" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_unknown_names_and_places(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["reproduce", "einstein1915"])
+    assert result.exit_code == 2 and "einstein1915" in result.output
+    (tmp_path / "file").write_text("")
+    assert runner.invoke(app, ["reproduce", "--out", str(tmp_path / "file")]).exit_code == 2
+    listed = runner.invoke(app, ["reproduce", "--list"])
+    assert listed.exit_code == 0 and listed.output.split() == list(parts.PARTS)
