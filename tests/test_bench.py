@@ -11,14 +11,15 @@ import pytest
 from test_validate import runner
 
 import urdf_gibbs as ug
-from urdf_gibbs.cli import app, bench
+from urdf_gibbs import timing
+from urdf_gibbs.cli import app
 
 QUICK = ["--rounds", "2", "--batch", "64"]
 
 
 @pytest.fixture(autouse=True)
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "CHUNK", 1e-5)
+    monkeypatch.setattr(timing, "CHUNK", 1e-5)
 
 
 def test_bench_reports_every_contender_and_draws_the_ratios(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def disagreements_of_the_program(case: Case) -> list[str]:
     return [text for text in wrong if text]
 
 
-@pytest.mark.parametrize("first", range(0, 1000, 50))
+@pytest.mark.parametrize("first", range(0, 500, 50))
 def test_programs_of_random_trees_agree_with_pinocchio(first: int) -> None:
     wrong = {seed: found for seed in range(first, first + 50) if (found := disagreements_of_the_program(of_seed(seed)))}
     assert not wrong
@@ -190,7 +190,7 @@ def test_programs_of_trees_in_right_angles_agree_with_pinocchio(first: int) -> N
 
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_kernels_of_random_trees_agree_with_pinocchio(first: int) -> None:
-    """Sixty of the thousand trees: all bases, all sizes, with mimic joints and without."""
+    """Sixty trees: all bases, all sizes, with mimic joints and without."""
     wrong: dict[int, list[str]] = {}
     for seed in (1000 * i // 60 for i in range(first, first + 10)):
         one = of_seed(seed)

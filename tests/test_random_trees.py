@@ -15,7 +15,7 @@ SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], der
 METHODS = ("gibbs_appell", "explicit")
 
 
-@settings(SLOW, max_examples=60)
+@settings(SLOW, max_examples=30)
 @given(trees, bases, st.integers(0, 10**6))
 def test_formulations_agree_with_pinocchio(text: str, base: str, seed: int) -> None:
     robot = ug.load(text, base)

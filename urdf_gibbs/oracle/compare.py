@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -280,9 +281,13 @@ def _compare_forward(robot: Robot, method: str, states: States, answers: list[An
     """By its residual with the oracle's M and h, and by |difference| up to what the condition of M allows."""
     result = Comparison(method, "forward dynamics")
     errors: list[float] = []
+    together: Array | None = None
+    with suppress(SingularMassMatrixError):  # then one by one, to see which
+        together = functions.forward_dynamics(robot, states.q, states.v, states.tau, method=method)
     for i, answer in enumerate(answers):
         try:
-            a = functions.forward_dynamics(robot, states.q[i], states.v[i], states.tau[i], method=method)
+            one = (states.q[i], states.v[i], states.tau[i])
+            a = together[i] if together is not None else functions.forward_dynamics(robot, *one, method=method)
         except SingularMassMatrixError as singular:
             wrong = answer.acceleration is not None and _condition(answer.mass_matrix) < 1e13
             errors.append(np.inf if wrong else np.nan)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from urdf_gibbs.reproduce import parts
 from urdf_gibbs.reproduce.claims import VERDICTS, Animation, Claim, Grid, Picture, Section
-from urdf_gibbs.reproduce.parts import PARTS, Done
 
 PAGE, SUMMARY, MOTIONS = "report.html", "report.md", "animations"
 COMMAND = "make validation"
@@ -48,7 +48,7 @@ PAPERS = (
 )
 
 
-def write(done: Sequence[Done], folder: Path, complete: bool) -> list[Path]:
+def write(done: Sequence[parts.Done], folder: Path, complete: bool) -> list[Path]:
     """Write page and motions into ``folder``, and the summary where all parts have run; the paths written."""
     sections = [part.section for part in done if part.section is not None]
     motions = [motion for section in sections for motion in section.animations]
@@ -115,13 +115,13 @@ def _cell(text: str) -> str:
 # page ---------------------------------------------------------------------------------------------------
 
 
-def page(done: Sequence[Done]) -> str:
+def page(done: Sequence[parts.Done]) -> str:
     """One file that needs nothing else; the motions are linked."""
     sections = [part.section for part in done if part.section is not None]
     counts = tally(sections)
     marks = "".join(f'<span class="{CLASSES[verdict]}">{number} {verdict}</span>' for verdict, number in counts.items())
     links = " ".join(f'<a href="#{part.name}">{html.escape(_title(part))}</a>' for part in done)
-    left = [name for name in PARTS if name not in {part.name for part in done}]
+    left = [name for name in parts.PARTS if name not in {part.name for part in done}]
     note = f"<p>Not run: {html.escape(', '.join(left))}.</p>" if left else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<link rel="icon" href="data:,">\n'
@@ -134,11 +134,11 @@ def page(done: Sequence[Done]) -> str:
     )
 
 
-def _title(part: Done) -> str:
+def _title(part: parts.Done) -> str:
     return part.section.title if part.section is not None else part.name
 
 
-def _section(part: Done) -> str:
+def _section(part: parts.Done) -> str:
     head = f'<section id="{part.name}">\n<h2>{html.escape(_title(part))}</h2>\n'
     if part.section is None:
         return f'{head}<p class="failed">This part did not run to its end: {html.escape(part.problem)}</p>\n</section>'

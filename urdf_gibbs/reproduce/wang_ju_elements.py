@@ -146,6 +146,7 @@ def _modelling() -> Claim:
         f"from parameters to the expressions of M of the rocker arm: {ours}",
         ", ".join(f"{times[method] / times['explicit']:.1f}×" for method in EXPLICIT[1:]),
         all(times["explicit"] < times[method] for method in EXPLICIT[1:]),
+        note="Fewer steps to write down, and more products: each element repeats the sum over its subtree that Jacobians share.",
         timed=True,
     )
 

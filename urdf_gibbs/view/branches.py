@@ -117,7 +117,9 @@ def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:
         axes.plot([], [], color=PALETTE[number % len(PALETTE)], lw=3.0, label=f"branch {number + 1}: {branch.joint_names[-1]}")
     axes.plot(*origins.T[: 2 if planar else 3], "o", color="0.3", ms=4, ls="none", label="joints")
     axes.set_aspect("equal")
-    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"{robot.name}: {len(robot.branches)} branches (dashed: virtual links)")
+    count = len(robot.branches)
+    what = f"{count} branches (dashed: virtual links)" if count != 1 else "1 branch"
+    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"{robot.name}: {what}")
     if not planar:
         axes.set_zlabel("z [m]")  # type: ignore[attr-defined]
     figure.legend(loc="outside right upper", fontsize=8)
