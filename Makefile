@@ -1,4 +1,4 @@
-# make demo and make test need nothing but Python >= 3.11: each makes the virtual environment it runs in.
+# Every target needs nothing but Python >= 3.11: each makes the virtual environment it runs in, with what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,13 +21,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py
 
-validation: $(VENV)/.dev
+validation: $(VENV)/.robots
 	$(BIN)/urdf-gibbs reproduce --out validation
 
 pictures: $(VENV)/.dev
 	$(BIN)/python validation/pictures.py
 
-docs: $(VENV)/.dev
+docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file docs/mkdocs.yml
 	@echo docs/site/index.html
 
@@ -39,12 +39,12 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+$(VENV)/.robots $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	touch $@ $(VENV)/.run
 
 wheel: $(VENV)/.dev
 	$(BIN)/python -m build --wheel
 
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) dist build docs/site validation/report.html validation/animations

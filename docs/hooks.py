@@ -1,4 +1,4 @@
-"""What MkDocs asks for while it builds the pages: mathematics as MathML, and the commands as they describe themselves.
+"""What MkDocs asks for while it builds the pages: mathematics as MathML, the commands as they describe themselves, the summary of claims.
 
 $...$ and $$...$$ stay in the sources, where GitHub shows them; the built pages need neither a script nor a network.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,6 +18,8 @@ from urdf_gibbs.cli import app
 
 MATHS = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
 COMMANDS = "<!-- commands -->"
+CLAIMS = "<!-- claims -->"
+SUMMARY = Path(__file__).parents[1] / "validation/report.md"
 EXAMPLE = re.compile(r"^urdf-gibbs (\S+)", re.M)
 
 
@@ -37,7 +40,14 @@ def mathml(formula: str, block: bool, page: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """A section for each command takes the place of the marker; the examples are those of the page's block above it."""
+    """What is written elsewhere takes the place of a marker."""
+    if CLAIMS in markdown:  # from its tally on
+        return markdown.replace(CLAIMS, re.sub(r"\A.*?(?=^\d+ claims:)", "", SUMMARY.read_text(encoding="utf-8"), flags=re.S | re.M))
+    return with_commands(markdown, page)
+
+
+def with_commands(markdown: str, page: Any) -> str:
+    """A section for each command; the examples are those of the page's block above the marker."""
     if COMMANDS not in markdown:
         return markdown
     before, after = markdown.split(COMMANDS)

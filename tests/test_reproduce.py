@@ -6,16 +6,18 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner
 
 from urdf_gibbs.cli import app
-from urdf_gibbs.reproduce import parts
+from urdf_gibbs.reproduce import measure, parts
 from urdf_gibbs.reproduce.claims import CORRECTED, DIFFERS, IMPOSSIBLE, REPRODUCED, VERDICTS, Animation, Claim, Grid, Section
 from urdf_gibbs.reproduce.report import summary
 
-SUMMARY = Path(__file__).parents[1] / "validation/report.md"
+ROOT = Path(__file__).parents[1]
+SUMMARY = ROOT / "validation/report.md"
 # Their figures are times, or take a minute; tests of their own cover them (test_elements.py, test_baselines.py).
 SLOW = ("wang-ju-elements", "formulations")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
@@ -79,6 +81,28 @@ def test_every_part_is_in_the_summary() -> None:
     assert total is not None and int(total[1]) == len(COMMITTED)
     for number, verdict in re.findall(r"(\d+) ([a-z ]+)", total[2]):
         assert int(number) == sum(cells[5].startswith(f"**{verdict}**") for cells in COMMITTED.values())
+
+
+def test_readme_says_what_the_summary_says() -> None:
+    verdicts = [cells[5].split("**")[1] for cells in COMMITTED.values()]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    told = re.search(
+        r"\[(\d+) claims\].*? (\d+) are reproduced, (\d+) of them with a correction; (\d+) are measured otherwise,.*?; (\d+) lack", text
+    )
+    assert told is not None
+    reproduced, corrected, differ, impossible = (verdicts.count(verdict) for verdict in (REPRODUCED, CORRECTED, DIFFERS, IMPOSSIBLE))
+    assert tuple(map(int, told.groups())) == (len(verdicts), reproduced + corrected, corrected, differ, impossible)
+
+
+def test_length_of_a_formulation_leaves_out_what_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = {
+        "bare": "def f(x):\n    return x + 1\n",
+        "told": 'import os\n# why\ndef f(x):\n    """What."""\n    return x + 1\n',
+        "longer": "def f(x):\n    return x + 1 + 2\n",
+    }
+    monkeypatch.setattr(measure.inspect, "getsource", lambda module: sources[module.__name__])
+    bare, told, longer = (measure.length(ModuleType(name)) for name in sources)
+    assert told == bare < longer
 
 
 def made(**changes: object) -> Claim:

@@ -133,7 +133,7 @@ def _row(joint: Joint) -> list[str]:
 def print_branches(robot: Robot) -> None:
     """Each branch from root to leaf; virtual (massless) links in parentheses."""
     out.print(
-        f"[bold]{len(robot.branches)} branches[/bold] "
+        f"[bold]{len(robot.branches)} {'branch' if len(robot.branches) == 1 else 'branches'}[/bold] "
         "(joints from root to leaf; a link in parentheses is virtual: an earlier branch carries its mass)"
     )
     for number in range(min(len(robot.branches), SHOWN)):

@@ -54,6 +54,7 @@ def reproduce(
                     err.print(f"{part.name}: {part.problem}", style="red", markup=False)
         except KeyboardInterrupt:
             stopped = True
+        done.sort(key=lambda part: list(parts.PARTS).index(part.name))
         progress.update(task, description="report")
         failed = any(part.problem for part in done)
         written = report.write(done, folder, complete=len(done) == len(parts.PARTS) and not failed)

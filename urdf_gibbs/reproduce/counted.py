@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from urdf_gibbs.counts import shafei2017, shafei2018, wang_ju
 from urdf_gibbs.counts.tables import WAYS, Figure, Pair, Table
 from urdf_gibbs.reproduce.claims import Claim, Grid, Picture, Progress, Section
@@ -15,11 +18,12 @@ CLOSE = 10.0  # per cent: as near as two people come who count the same algorith
 def shafei2018_counts(progress: Progress) -> Section:
     section = Section("S18: operation counts")
     progress("Table 1")
-    table, larger = shafei2018.table_1(), shafei2018.fig_12()
-    section.claims += _rows("s18.table1", "Table 1, n_m = n_b = 4", table, larger) + _orders("s18", "Figs. 12, 13", table)
+    table, links, branches = shafei2018.table_1(), shafei2018.fig_12(), shafei2018.fig_13()
+    section.claims += _rows("s18.table1", "Table 1, n_m = n_b = 4", table, links)
+    section.claims += _orders("s18", "Figs. 12, 13", table, shafei2018.ORDERS, (links, branches))
     section.grids += [_grid(table), _formulas(table)]
     progress("Figs. 12 and 13")
-    section.pictures += [_picture("Fig. 12", larger), _picture("Fig. 13", shafei2018.fig_13())]
+    section.pictures += [_picture("Fig. 12", links), _picture("Fig. 13", branches)]
     return section
 
 
@@ -27,7 +31,7 @@ def shafei2017_counts(progress: Progress) -> Section:
     section = Section("S17: operation counts")
     progress("Table 2")
     table = shafei2017.table_2()
-    section.claims += _rows("s17.table2", "Table 2, n = 10, m = 2", table) + _orders("s17", "Table 2", table)
+    section.claims += _rows("s17.table2", "Table 2, n = 10, m = 2", table) + _orders("s17", "Table 2", table, shafei2017.ORDERS)
     section.grids.append(_grid(table))
     return section
 
@@ -36,7 +40,8 @@ def wang_ju_counts(progress: Progress) -> Section:
     section = Section("WJ: operation counts")
     progress("Table 1")
     table, larger = wang_ju.table_1(), wang_ju.fig_3()
-    section.claims += _rows("wj.table1", "Table 1, n = 6", table, larger) + _orders("wj", "Fig. 3", table)
+    section.claims += _rows("wj.table1", "Table 1, n = 6", table, larger)
+    section.claims += _orders("wj", "Fig. 3", table, wang_ju.ORDERS, (larger,), ("equivalent",))
     section.grids += [_grid(table), _formulas(table)]
     progress("Fig. 3")
     section.pictures.append(_picture("Fig. 3", larger, ("equivalent",)))
@@ -71,23 +76,50 @@ def _rows(key: str, place: str, table: Table, larger: Figure | None = None) -> l
     return found
 
 
-def _orders(key: str, place: str, table: Table) -> list[Claim]:
+def _orders(
+    key: str,
+    place: str,
+    table: Table,
+    orders: Sequence[tuple[str, str]],
+    figures: Sequence[Figure] = (),
+    kinds: Sequence[str] = ("multiplications", "additions"),
+) -> list[Claim]:
+    """A claim for each order: at the table's size, and at every size of the figures in all ``kinds``."""
     found = []
-    for number, order in enumerate(table.claims, 1):
+    for number, (order, methods) in enumerate(zip(table.claims, orders, strict=True), 1):
         ours = ", ".join(f"{way.replace('_', ' ')}: {'yes' if holds else 'no'}" for way, holds in order.holds.items() if way != "printed")
+        printed, literal = (_everywhere(figures, methods, way, kinds) for way in ("printed", "literal"))
+        holds = order.holds["literal"] and bool(literal.all())
         found.append(
             Claim(
                 f"{key}.order{number}",
                 place,
                 f"Fewer operations: {order.statement}.",
-                "yes" if order.holds["printed"] else "not in its own formulas",
-                ours,
+                ("yes" if order.holds["printed"] else "not in its own formulas") + _share(printed),
+                ours + _share(literal),
                 "",
-                order.holds["literal"],
-                note="" if order.holds["literal"] else "Counted alike the order is reversed, for the reasons below.",
+                holds,
+                note="" if holds else "Counted alike the order is reversed, for the reasons below.",
             )
         )
     return found
+
+
+def _everywhere(figures: Sequence[Figure], methods: tuple[str, str], way: str, kinds: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether the first method needs less than the second, at each size of the figures."""
+    less, more = methods
+    return np.array(
+        [
+            all(figure.curves[less, way][kind][i] < figure.curves[more, way][kind][i] for kind in kinds)
+            for figure in figures
+            for i in range(len(figure.x))
+        ],
+        dtype=bool,
+    )
+
+
+def _share(holds: NDArray[np.bool_]) -> str:
+    return f"; drawn: at {holds.sum()} of {len(holds)} sizes" if len(holds) else ""
 
 
 def _grid(table: Table) -> Grid:
@@ -109,7 +141,8 @@ def _picture(place: str, figure: Figure, kinds: Sequence[str] = ("multiplication
     for kind in kinds:
         lines: list[Line] = [(f"{figure.labels[method]}, {way}", figure.x, found[kind]) for (method, way), found in figure.curves.items()]
         panels.append((kind if kind != "equivalent" else "equivalent additions", figure.x_label, "operations", lines))
-    return of_lines(place, figure.title, panels, width=6.4)
+    caption = f"{figure.title.partition(': ')[2]}, over {figure.x_label}, as printed and as counted on our sources"
+    return of_lines(place, caption, panels, width=6.4)
 
 
 def _pair(pair: Pair | None) -> str:

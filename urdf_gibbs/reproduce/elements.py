@@ -1,4 +1,4 @@
-"""When parallel elements of M pay (WJ, Sects. 5 and 7): one thread against two, by elements and by states; single elements in Python."""
+"""When parallel elements of M pay (WJ, Sect. 6): one thread against two, by elements and by states; single elements in Python."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,6 +31,9 @@ body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 1240px; m
 h2 { margin-top: 48px; border-bottom: 1px solid var(--line); padding-bottom: 4px; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin-bottom: 20px; }
+.claims table { table-layout: fixed; overflow-wrap: break-word; }
+.claims th:nth-child(1) { width: 21%; } .claims th:nth-child(2) { width: 9%; } .claims th:nth-child(3) { width: 14%; }
+.claims th:nth-child(4) { width: 20%; } .claims th:nth-child(5) { width: 11%; }
 th, td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; color: var(--dim); }
 td.verdict { font-weight: 600; min-width: 8em; }
@@ -42,10 +46,17 @@ nav a { margin-right: 16px; white-space: nowrap; }
 a { color: var(--good); }
 .failed { border-left: 4px solid var(--otherwise); padding: 6px 12px; background: var(--soft); }
 .tally span { margin-left: 14px; font-weight: 600; }
+details p { margin: 6px 0 6px 16px; }
+@media (max-width: 760px) {
+  .claims thead { display: none; }
+  .claims table, .claims tbody, .claims tr, .claims td { display: block; width: auto; }
+  .claims tr { border-bottom: 1px solid var(--line); padding: 8px 0; }
+  .claims td { border: 0; padding: 2px 0; }
+  .claims td:first-child { font-weight: 600; }
+  .claims td:not(:first-child, :last-child, :empty)::before { content: attr(data-head) ": "; color: var(--dim); }
+}
 """
-PAPERS = (
-    "S18: Shafei & Shafei 2018, trees of rigid links. S17: Shafei & Shafei 2017, elastic links. WJ: Wang & Ju, explicit inertia matrix."
-)
+PAPERS = "S18: Shafei & Shafei 2018, trees of rigid links. S17: Shafei 2017, elastic links. WJ: Wang & Ju, explicit inertia matrix."
 
 
 def write(done: Sequence[parts.Done], folder: Path, complete: bool) -> list[Path]:
@@ -151,12 +162,17 @@ def _section(part: parts.Done) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     rows = []
     for claim in claims:
-        ours = html.escape(claim.ours) + (" <small>depends on the machine</small>" if claim.timed else "")
-        reason = f"<small>{html.escape(claim.reason)}</small>" if claim.reason else ""
-        cells = [html.escape(text) for text in (claim.statement, claim.place, claim.printed)] + [ours, html.escape(claim.difference)]
-        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        ours = _text(claim.ours) + (" <small>depends on the machine</small>" if claim.timed else "")
+        reason = f"<small>{_text(claim.reason)}</small>" if claim.reason else ""
+        cells = [_text(text) for text in (claim.statement, claim.place, claim.printed)] + [ours, _text(claim.difference)]
+        row = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(HEADS, cells, strict=False))
         rows.append(f'<tr id="{claim.key}">{row}<td class="verdict {CLASSES[claim.verdict]}">{claim.verdict}{reason}</td></tr>')
-    return _table(HEADS, rows) + "".join(_details(claim) for claim in claims if claim.details)
+    return f'<div class="claims">{_table(HEADS, rows)}</div>' + "".join(_details(claim) for claim in claims if claim.details)
+
+
+def _text(text: str) -> str:
+    """Escaped; a minus stays with its number."""
+    return re.sub(r"(?<=e)-(?=\d)|(?<![\w)])-(?=[\d(])", "&#8209;", html.escape(text))
 
 
 def _details(claim: Claim) -> str:
