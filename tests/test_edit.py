@@ -363,6 +363,7 @@ REFUSED: list[tuple[str, type[Exception], str, Any]] = [
     ("no axis", ug.ArgumentError, '"wrist" is fixed and has no axis', lambda: gripper().with_joint_type("wrist", "revolute")),
     ("zero axis", ug.ArgumentError, "not all zero", lambda: gripper().with_joint_type("elbow", "revolute", (0, 0, 0))),
     ("axis of four", ug.ArgumentError, "three finite numbers", lambda: gripper().with_joint_type("elbow", "revolute", (0, 0, 0, 1))),
+    ("axis of words", ug.ArgumentError, "three finite numbers", lambda: gripper().with_joint_type("elbow", "revolute", "z")),
     (
         "axis for nothing",
         ug.ArgumentError,

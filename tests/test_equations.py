@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 import sympy as sp
 from latex2mathml.converter import convert
+from urdf_text import joint, link, point_mass
+from urdf_text import robot as robot_text
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, load
 from urdf_gibbs.bundled import model_names, model_path
@@ -198,6 +200,36 @@ def test_numbers_agree_with_pinocchio(name: str, named: bool) -> None:
             if what != "potential_energy":  # ours is of the moving bodies, and may differ by a constant
                 reference = expected[what].reshape(ours.shape)
                 np.testing.assert_allclose(ours, reference, rtol=0.0, atol=TOLERANCE * max(1.0, np.abs(reference).max()), err_msg=what)
+
+
+def two_masses(mass: float, length: float, name: str = "r", place: Sequence[float] = (0.0, 0.0, 0.0)) -> str:
+    """A chain in the plane x-z of two point masses; ``name``: of the robot, its joints and links, as XML."""
+    ends = [point_mass(f"{name}{k}", mass, (length, 0.0, 0.0)) for k in (1, 2)]
+    first = joint(f"{name}a", "continuous", "ground", f"{name}1", xyz=place, axis=(0, 1, 0))
+    second = joint(f"{name}b", "continuous", f"{name}1", f"{name}2", xyz=(2.0 * length, 0, 0), axis=(0, 1, 0))
+    return robot_text(link("ground"), *ends, first, second, name=name)
+
+
+@pytest.mark.parametrize(
+    ("text", "gravity"),
+    [
+        (two_masses(1e-7, 1e-4), GRAVITY),  # M is 1e-14
+        (two_masses(1.0, 0.1), (8e-5, 0.0, -9.81)),  # almost along an axis
+        (two_masses(1.0, 0.1, place=(5e5, 0.0, 4e6)), GRAVITY),  # on a map
+    ],
+    ids=["micrograms", "tilted", "far"],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_small_numbers_and_far_places_keep_their_digits(text: str, gravity: tuple[float, float, float], named: bool) -> None:
+    """Against Pinocchio, relative to the quantity itself."""
+    robot = load(text)
+    found = equations(robot, named=named, gravity=gravity)
+    rng = np.random.default_rng(4)
+    q, v = robot.random(rng), rng.uniform(-2.0, 2.0, robot.nv)
+    answer = Oracle(text, "fixed", True, gravity).answers(q, v, v, v, {})
+    ours = found.values(q, v)
+    np.testing.assert_allclose(ours["mass_matrix"], answer.mass_matrix, rtol=0.0, atol=TOLERANCE * np.abs(answer.mass_matrix).max())
+    np.testing.assert_allclose(ours["bias"][:, 0], answer.bias, rtol=0.0, atol=TOLERANCE * np.abs(answer.bias).max())
 
 
 @pytest.mark.parametrize("name", ["planar3r", "rocker_arm", "gripper"])
@@ -416,3 +448,20 @@ def test_wrong_questions_are_refused() -> None:
         equations(load(model_path("block")))
     with pytest.raises(ArgumentError, match="v1"):
         of("cart_pole", ("kinetic_energy",)).values([0.0, 0.0])
+
+
+def test_a_name_of_several_lines_stays_in_its_comment() -> None:
+    robot = load(two_masses(1.0, 0.5, name="x&#10;&#10;\\input{y}"))
+    found = equations(robot, ("mass_matrix", "placement"), frame=robot.link_names[-1])
+    assert "\n" in robot.link_names[-1]
+    loose = [line for line in found.latex().splitlines() if line.startswith("\\input")]
+    assert not loose
+    assert "\n\n\\input" not in found.latex(document=True)
+    assert "$\\backslash $input" in found.latex(document=True)
+    assert found.text(80).splitlines()[0].endswith("τ")
+
+
+def test_names_with_formulas_and_tags_are_names_on_the_page() -> None:
+    page = equations(load(two_masses(1.0, 0.5, name=r"$\frac$ &lt;b&gt;")), "mass_matrix").html()
+    assert "<b>" not in page
+    assert "$\\frac$ &lt;b&gt;" in page

@@ -20,6 +20,10 @@ import pytest
 import sympy
 from random_trees import random_tree
 from test_validate import FOLDER, runner
+from urdf_text import joint as joint_text
+from urdf_text import link as link_text
+from urdf_text import point_mass
+from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
@@ -235,6 +239,30 @@ def test_every_quantity_of_every_kind_of_joint_passes_the_self_test(name: str, t
     assert subprocess.run([program], capture_output=True, check=False).returncode == 0
 
 
+def on_a_slide(name: str) -> str:
+    """A mass that turns about the vertical with one that slides along it: some pivots of M are a mass, bias without gravity is zero."""
+    turning, sliding = point_mass("b", 1.0, (0.1, 0.0, 0.0)), point_mass("c", 2.0, (0.0, 0.1, 0.0))
+    joints = joint_text("turn", "revolute", "a", "b", axis=(0, 0, 1)) + joint_text("slide", "prismatic", "b", "c", axis=(0, 0, 1))
+    return robot_text(link_text("a"), turning, sliding, joints, name=name)
+
+
+@pytest.mark.parametrize("name", ["expected", "tolerance"])  # words of the self-test
+def test_a_pivot_that_is_a_mass_and_forces_that_cancel_pass_the_self_test(name: str, tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    text = on_a_slide(name)
+    robot = ug.load(text)
+    oracle = Oracle(text, "fixed", True, (0.0, 0.0, 0.0))
+    module = tmp_path / "robot.py"
+    module.write_text(generate(robot, list(DYNAMICS), named=True, gravity=(0.0, 0.0, 0.0)))
+    asked = states(robot, 2)
+    for state, answers in zip(asked, python_answers(module, asked), strict=True):
+        for what, reference in said_by_pinocchio(oracle, state).items():
+            np.testing.assert_allclose(answers[what], reference, rtol=CLOSE, atol=1e-14, err_msg=what)  # bias is zero
+    done = alone(tmp_path, str(module))
+    assert done.returncode == 0, done.stdout + done.stderr
+    code = generate(robot, list(DYNAMICS), "c", named=True, gravity=(0.0, 0.0, 0.0))
+    assert subprocess.run([compiled(code, selftest=True)], capture_output=True, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("method", REFERENCES)
 def test_code_of_every_formulation_passes_the_self_test(method: str, tmp_path: Path) -> None:
     robot = ug.load(ug.model_path("gripper"), base="planar")
@@ -383,12 +411,20 @@ def test_the_command_shows_equations_of_small_robots() -> None:
         (["--format", "text", "--what", "forward-dynamics"], "--format"),
         (["--method", "newton", "--format", "c"], "gibbs_appell"),
         (["--gravity", "1,2"], "three numbers"),
+        (["--gravity", "0,inf,0", "--format", "c"], "gravity (0.0, inf, 0.0)"),
         (["--what", "jacobian", "--format", "c", "--frame", "nowhere"], "nowhere"),
         (["--base", "flying"], "fixed, floating, planar"),
         (["--out", "no/such/folder/robot.c"], "cannot be written"),
+        (["--out", f"{'x' * 256}.c"], "was not written"),
     ],
 )
 def test_the_command_refuses_what_it_cannot_do(options: list[str], message: str) -> None:
     result = runner.invoke(app, ["equations", "planar3r", *options], env={"COLUMNS": "300"})
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_the_command_says_of_what_does_not_move_that_it_does_not() -> None:
+    result = runner.invoke(app, ["equations", "block", "--format", "text"])
+    assert result.exit_code == 2
+    assert "no moving joint" in result.output

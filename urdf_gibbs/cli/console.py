@@ -56,7 +56,7 @@ def checked_theme(theme: str | None) -> str | None:
 
 def checked_output(path: str | None, hint: str) -> None:
     """Refuse a path that cannot be written before anything is computed."""
-    if path is not None and (not path or Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK | os.X_OK)):
+    if path is not None and (not path or os.path.isdir(path) or not os.access(Path(path).parent, os.W_OK | os.X_OK)):
         raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint=hint)
 
 

@@ -61,7 +61,11 @@ def equations(
     if out is None:
         typer.echo(text, nl=not text.endswith("\n"))
     else:
-        Path(out).write_text(text, encoding="utf-8")
+        try:
+            Path(out).write_text(text, encoding="utf-8")
+        except OSError as problem:
+            err.print(f"{out} was not written: {problem.strerror}", style="red", markup=False)
+            raise typer.Exit(2) from None
 
 
 def _written(
@@ -81,7 +85,7 @@ def _written(
         from urdf_gibbs.equations import readable  # which takes SymPy's time
 
         small = set(names) <= readable.QUANTITIES.keys() and readable.is_small(robot)
-        if small:
+        if small or not robot.nv:  # what does not move is refused there
             found = readable.equations(
                 robot, what=names, method=method or "explicit", named=named is not False, gravity=gravity, frame=frame or None
             )

@@ -93,6 +93,8 @@ class _Plan:
         for node in self.order:
             if node.op == "input":
                 self.cost[node.index] = 5
+                if node.index in self.wanted:  # a check looks at it: a pivot may be one mass
+                    self._name(node)
                 continue
             self._shorten(node)
             if node.index in self.wanted:
@@ -121,9 +123,9 @@ class _Plan:
         return self.cost[value.index] if isinstance(value, Node) else NUMBER
 
     def _name(self, node: Node) -> None:
-        if node.op == "input" or node.index in self.names:
-            return
         name = self.wanted.get(node.index)
+        if node.index in self.names or (node.op == "input" and name is None):
+            return
         if name is None:
             self.count += 1
             name = f"t{self.count}"

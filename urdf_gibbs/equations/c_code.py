@@ -102,12 +102,12 @@ def _selftest(source: Source, prefix: str) -> list[str]:
             lines += ["    {", *wrapped([number(x) for x in case.inputs[letter]], " " * 8), "    },"]
         lines.append("};")
     for name, function in functions.items():
-        lines.append(f"static const double expected_{name}[{count}][{prod(function.shape)}] = {{")
+        lines.append(f"static const double {name}_expected[{count}][{prod(function.shape)}] = {{")
         for case in source.cases:
             lines += ["    {", *wrapped([number(x) for x in case.expected[name]], " " * 8), "    },"]
         lines.append("};")
         tolerances = ", ".join(number(case.tolerance[name]) for case in source.cases)
-        lines.append(f"static const double tolerance_{name}[{count}] = {{{tolerances}}};")
+        lines.append(f"static const double {name}_tolerance[{count}] = {{{tolerances}}};")
     lines += ["", "int main(void)", "{", "    double worst = 0.0, one;"]
     lines += [f"    double {name}[{prod(function.shape)}];" for name, function in functions.items()]
     if both:
@@ -116,7 +116,7 @@ def _selftest(source: Source, prefix: str) -> list[str]:
     for name, function in functions.items():
         lines += _called(function, [f"states_{letter}[k]" for letter, _ in function.inputs], name, prefix, given)
         size = prod(function.shape)
-        lines.append(f'        one = compared("{name}", {name}, expected_{name}[k], {size}, tolerance_{name}[k]);')
+        lines.append(f'        one = compared("{name}", {name}, {name}_expected[k], {size}, {name}_tolerance[k]);')
         lines.append("        worst = one > worst ? one : worst;")
     if "mass_matrix" in functions:
         upper = f"{prefix.upper()}_NV"
@@ -132,7 +132,7 @@ def _selftest(source: Source, prefix: str) -> list[str]:
         lines += ["        double error = 0.0, scale = 0.0;", f"        for (int i = 0; i < {prefix.upper()}_NV; i++) {{"]
         lines += ["            scale = fmax(scale, fmax(fabs(rest[i]), fabs(states_tau[k][i])));"]
         lines += ["            error = fmax(error, fabs(inverse_dynamics[i] - states_tau[k][i]));", "        }"]
-        lines += ["        worst = fmax(worst, error / scale / tolerance_forward_dynamics[k]);"]
+        lines += ["        worst = fmax(worst, error / scale / forward_dynamics_tolerance[k]);"]
     lines += ["    }", '    printf("worst error: %.1e of the tolerance\\n", worst);', "    return worst <= 1.0 ? 0 : 1;", "}"]
     return lines
 

@@ -6,6 +6,7 @@ one of the papers' formulations.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,6 +84,8 @@ def source(
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint: there are no equations of motion")
     chosen = NAMED if named and method == COMPILED else method
     wanted = Options(triple(gravity, "gravity"), frame)
+    if not all(map(math.isfinite, wanted.gravity)):
+        raise ArgumentError(f"gravity {wanted.gravity}: expected three finite numbers [m/s^2]")
     kept = {name: checked_options(robot, name, wanted) for name in names}
     tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it names the joints of a singular mass matrix
     functions = []

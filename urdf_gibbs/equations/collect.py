@@ -62,8 +62,10 @@ def _by_rate(entry: Sum, values: dict[str, float]) -> dict[Monomial, dict[Part, 
     result: dict[Monomial, dict[Part, float]] = {}
     for (rate, inertial, rest), own in found.items():
         kept = {waves: value for waves, value in own.items() if abs(value) > 1e-15 * largest}
-        for factors, value in shortest(kept) if kept else []:
-            result.setdefault(rate, {})[inertial, rest, factors] = value
+        # Numbers of the robot may be of any size, and what is small against 1 is taken for round-off.
+        unit = 2.0 ** math.frexp(max(map(abs, kept.values())))[1] if kept and values else 1.0
+        for factors, value in shortest({waves: value / unit for waves, value in kept.items()}) if kept else []:
+            result.setdefault(rate, {})[inertial, rest, factors] = value * unit
     return result
 
 
@@ -179,7 +181,7 @@ def _wave(wave: Wave) -> sympy.Expr:
 
 def number(value: float, named: bool) -> sympy.Expr:
     """A whole number, where constants are named also a fraction or one times a root of 2 or 3, else a float of 15 digits."""
-    if abs(value - round(value)) < 1e-12:
+    if abs(value - round(value)) < 1e-12 * (1.0 if named else abs(value)) or value == 0.0:
         return sympy.Integer(round(value))
     if named:
         for root in (1, 2, 3, 6):

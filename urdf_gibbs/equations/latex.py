@@ -70,7 +70,7 @@ def latex(equations: Equations, document: bool = False) -> str:
     for k in range(0, len(rows), ROWS):
         found += [r"\[", r"\begin{array}{rll}"]
         found += [" \\\\\n".join(rows[k : k + ROWS]), r"\end{array}", r"\]"]
-    found += [_plain(note) if document else f"% {note}" for note in equations.notes]
+    found += [_plain(note) if document else _comment(note) for note in equations.notes]
     body = "\n".join(found) + "\n"
     if not document:
         return body
@@ -106,7 +106,7 @@ def _align(equations: Equations, what: str, alphabet: Latex) -> list[str]:
 
 
 def _section(words: str, document: bool) -> str:
-    return rf"\subsection*{{{_plain(words)}}}" if document else f"% {words}"
+    return rf"\subsection*{{{_plain(words)}}}" if document else _comment(words)
 
 
 def _coordinate(c: Coordinate, alphabet: Latex) -> str:
@@ -117,6 +117,12 @@ def _text(words: str) -> str:
     return rf"\text{{{_plain(words)}}}"
 
 
+def _comment(words: str) -> str:
+    """A comment of one line, whatever names are in it."""
+    return f"% {' '.join(words.split())}"
+
+
 def _plain(words: str) -> str:
-    """Text with LaTeX's special characters made harmless."""
-    return "".join(rf"\{c}" if c in "_#%&${}" else f"${SPECIAL[c]}$" if c in SPECIAL else c for c in words)
+    """Text in one line, with LaTeX's special characters made harmless."""
+    line = " ".join(words.split())  # an empty line would end the paragraph
+    return "".join(rf"\{c}" if c in "_#%&${}" else f"${SPECIAL[c]}$" if c in SPECIAL else c for c in line)

@@ -63,7 +63,7 @@ def text(equations: Equations, width: int | None = None) -> str:
 
 def heading(equations: Equations) -> str:
     """What is shown, in one line."""
-    return f"{equations.robot.name}: equations of motion, M a + h = τ"
+    return f"{' '.join(equations.robot.name.split())}: equations of motion, M a + h = τ"
 
 
 def _legend(equations: Equations, width: int) -> list[str]:

@@ -259,7 +259,10 @@ def _check_clashes(parts: Parts, links: Iterable[str], joints: Sequence[str]) ->
 
 
 def _unit(axis: ArrayLike) -> Vec3:
-    values = np.asarray(axis, dtype=float)
+    try:
+        values = np.asarray(axis, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     norm = math.hypot(*values.ravel().tolist())
     if values.shape != (3,) or not math.isfinite(norm) or norm < 1e-9:
         raise ArgumentError(f"axis={axis!r}, expected three finite numbers that are not all zero")

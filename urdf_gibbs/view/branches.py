@@ -12,6 +12,7 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.view.elastic import axis_points
 from urdf_gibbs.view.motion import Place, positions
 from urdf_gibbs.view.palette import PALETTE
+from urdf_gibbs.view.themes import shown
 
 Array = NDArray[np.float64]
 
@@ -114,12 +115,12 @@ def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:
         colour = PALETTE[number % len(PALETTE)]
         axes.plot(*segment.T[: 2 if planar else 3], color=colour, ls="--" if virtual else "-", lw=1.2 if virtual else 3.0)
     for number, branch in enumerate(robot.branches):
-        axes.plot([], [], color=PALETTE[number % len(PALETTE)], lw=3.0, label=f"branch {number + 1}: {branch.joint_names[-1]}")
+        axes.plot([], [], color=PALETTE[number % len(PALETTE)], lw=3.0, label=f"branch {number + 1}: {shown(branch.joint_names[-1])}")
     axes.plot(*origins.T[: 2 if planar else 3], "o", color="0.3", ms=4, ls="none", label="joints")
     axes.set_aspect("equal")
     count = len(robot.branches)
     what = f"{count} branches (dashed: virtual links)" if count != 1 else "1 branch"
-    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"{robot.name}: {what}")
+    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"{shown(robot.name)}: {what}")
     if not planar:
         axes.set_zlabel("z [m]")  # type: ignore[attr-defined]
     figure.legend(loc="outside right upper", fontsize=8)
