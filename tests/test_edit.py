@@ -377,6 +377,7 @@ REFUSED: list[tuple[str, type[Exception], str, Any]] = [
         lambda: gripper().with_joint_type("finger_left", "floating"),
     ),
     ("base of one", ug.ArgumentError, "base cannot be 'revolute'", lambda: gripper().with_joint_type("root_joint", "revolute")),
+    ("name of a base", ug.ArgumentError, "free base", lambda: gripper().attach("palm", gripper(), name="root_joint", prefix="p_")),
     ("elastic", ug.ArgumentError, "elastic", lambda: ug.load(ug.model_path("flexible_link")).with_joint_type("link1.elastic", "fixed")),
     ("clashes", ug.ArgumentError, 'link "pedestal", .*joint "elbow".*prefix=', lambda: gripper().attach("palm", gripper())),
     ("name taken", ug.ArgumentError, 'joint "elbow"', lambda: gripper().attach("palm", gripper(), prefix="b_", name="elbow")),

@@ -59,7 +59,7 @@ def validate(
 
     Exit code 0: all agree within 1e-9; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing).
     """
-    methods = tuple(method or ())
+    methods = tuple(name.replace("-", "_") for name in method or ())
     known = list(dict.fromkeys((*METHODS, *BASELINES, *FLEXIBLE_METHODS)))
     for name in methods:
         if name not in (*known, ALL):

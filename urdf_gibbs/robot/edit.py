@@ -254,6 +254,8 @@ def _check_clashes(parts: Parts, links: Iterable[str], joints: Sequence[str]) ->
     taken_links, taken_joints = {link.name for link in parts.links}, {joint.name for joint in parts.joints}
     clashes = [f'link "{name}"' for name in links if name in taken_links] + [f'joint "{name}"' for name in joints if name in taken_joints]
     clashes += [f'joint "{name}" twice' for name in joints[:1] if name in joints[1:]]
+    if ROOT_JOINT in joints:
+        raise ArgumentError(f'joint "{ROOT_JOINT}" is what a free base is called, expected another name')
     if clashes:
         raise ArgumentError(f"names that both robots have: {', '.join(clashes)}; give prefix= (and name= for the new joint)")
 
