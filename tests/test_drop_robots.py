@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 SCRIPT = Path(__file__).parents[1] / "validation" / "drop_robots.py"
-RUNS = 8
+RUNS = 6
 
 
 def test_robots_neither_penetrate_nor_gain_energy(tmp_path: Path) -> None:
