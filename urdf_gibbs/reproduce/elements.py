@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.bundled import example_robots
+from urdf_gibbs.counts.robots import planar_tree
 from urdf_gibbs.engine.asking import Array
 from urdf_gibbs.engine.elements import code_of, dealt, groups_of
 from urdf_gibbs.engine.kernel import Compiled, get_threads, kernel, set_threads
@@ -107,18 +108,7 @@ def robots() -> dict[str, Robot]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
         found = {name: load(files[file], base) for name, (file, base) in COLLECTION.items() if file in files}
-    return {**found, f"chain of {LINKS}": chain(LINKS)}
-
-
-def chain(links: int) -> Robot:
-    """Equal links in a plane, each turning about y at the end of the one before."""
-    entries = 'ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"'
-    inertial = f'<inertial><origin xyz="0.05 0 0"/><mass value="1"/><inertia {entries}/></inertial>'
-    parts = [f'<link name="l{i}">{inertial}</link>' for i in range(links + 1)]
-    for i in range(links):
-        ends = f'<parent link="l{i}"/><child link="l{i + 1}"/><origin xyz="0.1 0 0"/><axis xyz="0 1 0"/>'
-        parts.append(f'<joint name="j{i}" type="continuous">{ends}</joint>')
-    return load(f'<robot name="chain">{"".join(parts)}</robot>')
+    return {**found, f"chain of {LINKS}": planar_tree(LINKS, 1)}
 
 
 def _compiled(name: str, robot: Robot, batches: tuple[int, ...], rounds: int) -> list[Row]:
