@@ -1,8 +1,9 @@
 """Robots of example-robot-data, floating, thrown into spheres and onto planes: do they penetrate, do they gain energy, do they end?
 
-python validation/drop_robots.py [--runs 200] [--budget 20] [--seconds 1] [--seed 0] [--only NAME] [--json PATH]
+python validation/drop_robots.py [--limits] [--runs 200] [--budget 20] [--seconds 1] [--seed 0] [--only NAME] [--json PATH]
 
-Poses are random, joint limits are off, the restitution is 0, 0.5 or 1. Gaps are computed here, from ``frame_placement`` and ``wall.gap``,
+Poses are random, joint limits are off, the restitution is 0, 0.5 or 1. With --limits every robot is dropped on a plane instead, with its
+joint limits on and restitution 0 and 0.5, for 3 s; then none may take 5,000 impacts. Gaps are computed here, from ``frame_placement`` and ``wall.gap``,
 at all rows and at times between them. A run is set by the seed, its robot and its number among that robot's runs.
 """
 
@@ -37,6 +38,8 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 Array = NDArray[np.float64]
 
 DEEPEST = 1e-8  # m
+MOST_IMPACTS = 5000  # of a run with joint limits
+PULL = 1e-9  # of the weight: a contact force below minus this pulls
 LARGEST_GAIN = 1e-8  # of the largest kinetic energy
 WORKERS = 2
 POSES = 5  # at which M is looked at, beside q = 0
@@ -57,12 +60,14 @@ class Run:
     restitution: float
     thrown: bool
     seed: int
+    limits: bool = False
     status: str = ""
     reached: float = 0.0  # s
     penetration: float = 0.0  # m, rows
     between: float = 0.0  # m, between rows
     gain: float = 0.0  # of the largest kinetic energy
     cpu: float = 0.0  # s
+    force: float = 0.0  # the least contact force, of the weight
     impacts: int = 0
     phases: int = 0
     steps: int = 0
@@ -185,6 +190,8 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
     kinetic, _, total = trajectory.energies
     rise = float((total - np.minimum.accumulate(total)).max())
     run.gain = rise / max(float(kinetic.max()), 1e-300)
+    weight = 9.81 * float(sum(robot.mass))
+    run.force = float(trajectory.contact_forces.min(initial=0.0)) / weight
     for impact in trajectory.impacts[:2000]:
         run.certificate, run.rounds = max(run.certificate, impact.certificate), max(run.rounds, impact.rounds)
         run.flagged += impact.energy_gain
@@ -193,7 +200,7 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
 def perform(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Connection) -> None:
     """The run, in a process of its own; sends (t, impacts) now and then, and the run at the end."""
     q, v, wall = start(robot, run)
-    simulator = ug.Simulator(robot, walls=wall, law="newton", restitution=run.restitution)
+    simulator = ug.Simulator(robot, walls=wall, law="newton", restitution=run.restitution, joint_limits=run.limits)
     began = time.process_time()
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(began + budget + GRACE) + 1, hard))
@@ -237,7 +244,16 @@ def problems_of(run: Run) -> list[str]:
             found.append(f"penetration {depth:.3g} m in {what}")
     if not run.gain <= LARGEST_GAIN:
         found.append(f"energy gain {run.gain:.3g}")
+    if not run.force >= -PULL:
+        found.append(f"a contact pulls with {-run.force:.3g} of the weight")
+    if run.limits and run.impacts >= MOST_IMPACTS:
+        found.append(f"{run.impacts} impacts")
     return found
+
+
+def runs_with_limits(robots: dict[str, ug.Robot], seed: int) -> list[Run]:
+    """Every robot twice."""
+    return [Run(name, number, "plane", e, False, seed, True) for name in robots for number, e in enumerate((0.0, 0.5))]
 
 
 def all_runs(robots: dict[str, ug.Robot], count: int, seed: int) -> list[Run]:
@@ -289,14 +305,14 @@ def perform_all(robots: dict[str, ug.Robot], runs: list[Run], seconds: float, bu
 
 def table(done: list[Run], robots: dict[str, ug.Robot]) -> None:
     """One line for each robot."""
-    print(f"\n{'robot':36s} {'nv':>4s} {'runs':>4s} {'penetr. [m]':>11s} {'between [m]':>11s} {'gain':>9s}", end="")
+    print(f"\n{'robot':36s} {'nv':>4s} {'runs':>4s} {'penetr. [m]':>11s} {'between [m]':>11s} {'gain':>9s} {'force':>9s}", end="")
     print(f" {'CPU med':>8s} {'CPU max':>8s} {'impacts':>8s} {'phases':>7s}")
     for name, robot in robots.items():
         own = [run for run in done if run.robot == name]
         if own:
             print(
                 f"{name:36s} {robot.nv:4d} {len(own):4d} {max(r.penetration for r in own):11.2g} {max(r.between for r in own):11.2g}"
-                f" {max(r.gain for r in own):9.2g} {median(r.cpu for r in own):8.2f} {max(r.cpu for r in own):8.2f}"
+                f" {max(r.gain for r in own):9.2g} {min(r.force for r in own):9.2g} {median(r.cpu for r in own):8.2f} {max(r.cpu for r in own):8.2f}"
                 f" {max(r.impacts for r in own):8d} {max(r.phases for r in own):7d}"
             )
 
@@ -305,7 +321,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--budget", type=float, default=20.0, help="CPU seconds for each run")
-    parser.add_argument("--seconds", type=float, default=1.0, help="simulated in each run")
+    parser.add_argument("--seconds", type=float, help="simulated in each run")
+    parser.add_argument("--limits", action="store_true", help="every robot, on a plane, with its joint limits")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="robots whose name contains this")
     parser.add_argument("--json", type=Path, help="write all runs here")
@@ -319,7 +336,9 @@ def main() -> int:
     if robots:  # compile before the processes part
         first = next(iter(robots.values()))
         ug.Simulator(first, walls=ug.walls.Plane(point=(0.0, 0.0, -100.0))).run(first.neutral(), None, 1e-3)
-    done = perform_all(robots, all_runs(robots, options.runs, options.seed), options.seconds, options.budget)
+    runs = runs_with_limits(robots, options.seed) if options.limits else all_runs(robots, options.runs, options.seed)
+    seconds = options.seconds or (3.0 if options.limits else 1.0)
+    done = perform_all(robots, runs, seconds, options.budget)
     table(done, robots)
     bad = [run for run in done if run.problems]
     if bad:
@@ -327,12 +346,13 @@ def main() -> int:
         for run in sorted(bad, key=lambda run: run.name):
             print(f"  {run.name}: {'; '.join(run.problems)} [{run.cpu:.1f} s CPU, {run.impacts} impacts, {run.phases} phases]")
     if options.json:
-        settings = {"runs": options.runs, "budget": options.budget, "seconds": options.seconds, "seed": options.seed}
+        settings = {"runs": len(runs), "budget": options.budget, "seconds": seconds, "seed": options.seed, "limits": options.limits}
         report = {"settings": settings, "skipped": skipped, "runs": [asdict(run) for run in done]}
         options.json.write_text(json.dumps(report, indent=1))
     passed = bool(done) and not bad
     print(f"\n{'PASS' if passed else 'FAIL'}: {len(done) - len(bad)} of {len(done)} runs are right", end="")
-    print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, <= {options.budget:g} s CPU)")
+    print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, no force pulls,")
+    print(f" <= {options.budget:g} s CPU{f', < {MOST_IMPACTS} impacts' if options.limits else ''})")
     return 0 if passed else 1
 
 

@@ -7,9 +7,9 @@ Everything is decided on the scaled matrix S = D K D with Dᵢᵢ = 1/√Kᵢᵢ
 roots of an energy [√J], so no decision depends on whether a contact is counted in newtons or in newton-metres. Shortest means the
 norm of λ itself.
 
-One routine does the work, the active set of Lawson and Hanson (Solving Least Squares Problems, ch. 23) on the normal equations. Their
-reduction of "least distance" to non-negative least squares brings the two harder cases back to it: w outside the range of K, and the
-shortest of many solutions.
+The active set of Lawson and Hanson (Solving Least Squares Problems, ch. 23) on the normal equations does the work. Their reduction of
+"least distance" to non-negative least squares brings w outside the range of K back to it. The shortest of many solutions is a problem
+in as many unknowns as K has rank (``_non_negative``), so that hundreds of contacts of one body cost little more than their rows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ LAST_PIVOT = 1e-14  # with a violation that is no rounding error, pivots down to
 REAL_VIOLATION = 1e-9  # what is no rounding error, in units of the largest approach
 SLACK = 1e-12  # a slack above -SLACK, in the same units, is not negative
 TOUCHING = 1e-11  # a slack below this is zero: the contact may carry an impulse
+NEWTON_TURNS = 60  # of the search for the shortest forces that push; a handful is usual
 FEASIBLE = 1e-13  # least distance: below this nothing is within reach
 IMMOVABLE = 1e-28  # Kᵢᵢ below this part of the largest: rounding error, the contact moves nothing
 
@@ -277,50 +278,125 @@ def _pivoted(S: Array, weight: Array, order: Indices, L: Array) -> int:
 
 
 @jit
-def _null_basis(d: Array, order: Indices, L: Array, rank: int, N: Array) -> None:
-    """N (n, n - rank): orthonormal basis of the null space of K = D⁻¹ S D⁻¹ over ``order``, from the factor of ``_pivoted``.
-
-    Rows of the basis set carry -D L₁⁻ᵀ L₂ᵀ, the others D: large impulses are in the latter, so the columns are well apart
-    whatever the units. Gram and Schmidt, twice.
-    """
+def _orthonormal(d: Array, order: Indices, L: Array, rank: int, Q: Array, R: Array) -> None:
+    """K over ``order`` is B Bᵀ with B = D⁻¹ L (n, rank), from the factor of ``_pivoted``: B = Q R, by Gram and Schmidt, twice."""
     n = order.shape[0]
-    for c in range(n - rank):
-        for a in range(rank - 1, -1, -1):  # L₁ᵀ t = L₂ᵀ e_c, t in the rows of N
-            total = L[rank + c, a]
-            for m in range(a + 1, rank):
-                total -= L[m, a] * N[m, c]
-            N[a, c] = total / L[a, a]
-        for a in range(rank):
-            N[a, c] *= -abs(d[order[a]])
-        for a in range(rank, n):
-            N[a, c] = abs(d[order[a]]) if a == rank + c else 0.0
-        for again in range(3):
-            norm = 0.0
-            for a in range(n):
-                norm += N[a, c] * N[a, c]
-            norm = np.sqrt(norm)
-            for a in range(n):
-                N[a, c] /= norm
-            if again == 2:
-                break
+    for c in range(rank):
+        for m in range(rank):
+            R[m, c] = 0.0
+        for a in range(n):
+            Q[a, c] = L[a, c] / abs(d[order[a]]) if a >= c else 0.0
+        for _ in range(2):
             for m in range(c):
                 dot = 0.0
                 for a in range(n):
-                    dot += N[a, m] * N[a, c]
+                    dot += Q[a, m] * Q[a, c]
+                R[m, c] += dot
                 for a in range(n):
-                    N[a, c] -= dot * N[a, m]
+                    Q[a, c] -= dot * Q[a, m]
+        norm = 0.0
+        for a in range(n):
+            norm += Q[a, c] * Q[a, c]
+        R[c, c] = np.sqrt(norm)
+        for a in range(n):
+            Q[a, c] /= R[c, c]
 
 
 @jit
-def _remove(N: Array, x: Array) -> None:
-    """x <- (1 - N Nᵀ) x, column by column and twice for rounding."""
-    for _ in range(2):
-        for c in range(N.shape[1]):
-            dot = 0.0
-            for a in range(N.shape[0]):
-                dot += N[a, c] * x[a]
-            for a in range(N.shape[0]):
-                x[a] -= dot * N[a, c]
+def _onto(Q: Array, rank: int, x: Array, g: Array) -> None:
+    """g (rank,) = Qᵀ x."""
+    for c in range(rank):
+        g[c] = 0.0
+        for a in range(x.shape[0]):
+            g[c] += Q[a, c] * x[a]
+
+
+@jit
+def _non_negative(Q: Array, rank: int, g: Array, lam: Array) -> bool:
+    """The shortest lam (n,) >= 0 with Qᵀ lam = g (rank,), Q with orthonormal columns; False where there is none, or none is found.
+
+    It is the positive part of Q w for the w that makes wᵀg - ½|max(0, Q w)|² largest: Newton's method on that piecewise quadratic
+    function, each turn of which costs n rank². Starts with w = g, for which Q w is the shortest lam of either sign.
+    """
+    n = lam.shape[0]
+    w, move, F, H = np.empty(rank), np.empty(rank), np.empty(rank), np.empty((rank, rank))
+    ahead = np.empty(n)
+    size = _largest(g)
+    copy(g, w)
+    for a in range(n):
+        lam[a] = 0.0
+        for c in range(rank):
+            lam[a] += Q[a, c] * w[c]
+    for _ in range(NEWTON_TURNS):
+        for c in range(rank):
+            F[c] = g[c]
+            for m in range(rank):
+                H[c, m] = 1e-12 if m == c else 0.0
+        for a in range(n):
+            if lam[a] > 0.0:
+                for c in range(rank):
+                    F[c] -= Q[a, c] * lam[a]
+                    for m in range(c + 1):
+                        H[c, m] += Q[a, c] * Q[a, m]
+        if _largest(F) <= 1e-14 * size:
+            for a in range(n):
+                lam[a] = max(0.0, lam[a])
+            return True
+        if not _cholesky(H):
+            return False
+        copy(F, move)
+        _substitute(H, rank, move)
+        slope = 0.0
+        for c in range(rank):
+            slope += F[c] * move[c]
+        for a in range(n):
+            ahead[a] = 0.0
+            for c in range(rank):
+                ahead[a] += Q[a, c] * move[c]
+        length = _ascent(lam, ahead, g, move, slope)
+        for c in range(rank):
+            w[c] += length * move[c]
+        for a in range(n):
+            lam[a] += length * ahead[a]
+    return False
+
+
+@jit
+def _ascent(lam: Array, ahead: Array, g: Array, move: Array, slope: float) -> float:
+    """How far to go along a direction of Newton's, at most 1: where the slope, which only falls, has all but vanished."""
+    rise = 0.0
+    for c in range(g.shape[0]):
+        rise += g[c] * move[c]
+    low, high, length = 0.0, 1.0, 1.0
+    for _ in range(60):
+        here = rise
+        for a in range(lam.shape[0]):
+            here -= max(0.0, lam[a] + length * ahead[a]) * ahead[a]
+        if abs(here) <= 0.1 * slope or (here > 0.0 and length == 1.0):
+            break
+        if here > 0.0:
+            low = length
+        else:
+            high = length
+        length = 0.5 * (low + high)
+    return length
+
+
+@jit
+def _cholesky(H: Array) -> bool:
+    """In place, lower half; False where H is not positive definite."""
+    for i in range(H.shape[0]):
+        for j in range(i + 1):
+            total = H[i, j]
+            for m in range(j):
+                total -= H[i, m] * H[j, m]
+            if i > j:
+                H[i, j] = total / H[j, j]
+            elif total > 0.0:
+                H[i, i] = np.sqrt(total)
+            else:
+                return False
+    return True
 
 
 @jit
@@ -387,8 +463,7 @@ def _least_distance(S: Array, b: Array, y: Array) -> bool:
 def _shortest(S: Array, b: Array, d: Array, y: Array, s: Array, scale: float) -> None:
     """Of all y' >= 0 with S y' = S y, the one with the least |D y'|. ``s`` holds S y + b.
 
-    λ = x + N t, x the part of λ in the range of K and N a basis of its null space: least |t| subject to N t + x >= 0 is again least
-    distance, with S = N Nᵀ and b = x.
+    K = B Bᵀ with as many columns as its rank, so S y' = S y is Bᵀ λ' = Bᵀ λ: a problem of that many unknowns, however many contacts.
     """
     k = b.shape[0]
     n, carrying = 0, 0
@@ -408,34 +483,16 @@ def _shortest(S: Array, b: Array, d: Array, y: Array, s: Array, scale: float) ->
     rank = _pivoted(S, weight, order, L)
     if rank == n:
         return
-    N, lam = np.empty((n, n - rank)), np.empty(n)
-    _null_basis(d, order, L, rank, N)
+    Q, R, g, lam = np.empty((n, rank)), np.empty((rank, rank)), np.empty(rank), np.empty(n)
+    _orthonormal(d, order, L, rank, Q, R)
     for a in range(n):
         lam[a] = d[order[a]] * y[order[a]]
-    _remove(N, lam)
-    lowest = 0.0
-    for a in range(n):
-        lowest = min(lowest, lam[a] / d[order[a]])
-    if lowest < -1e-15 * scale:
-        for a in range(n):  # N Nᵀ, in place of the factor
-            for c in range(n):
-                total = 0.0
-                for m in range(n - rank):
-                    total += N[a, m] * N[c, m]
-                L[a, c] = total
-        t, x = np.empty(n), np.empty(n)
-        copy(lam, x)
-        if not _least_distance(L, x, t):
-            return
-        for a in range(n):
-            if t[a] > 0.0:  # held at zero
-                lam[a] = 0.0
-            else:
-                for c in range(n):
-                    lam[a] += L[a, c] * t[c]
+    _onto(Q, rank, lam, g)
+    if not _non_negative(Q, rank, g, lam):
+        return
     fill(y, 0.0)
     for a in range(n):
-        y[order[a]] = max(0.0, lam[a]) / d[order[a]]
+        y[order[a]] = lam[a] / d[order[a]]
 
 
 @jit
@@ -488,37 +545,39 @@ def solve(K: Array, w: Array, lam: Array) -> float:
 
 
 @jit
-def _solve_rows(S: Array, b: Array, order: Indices, L: Array, rank: int, y: Array, s: Array) -> None:
-    """Corrects y so that S y + b = 0 in the first ``rank`` rows of ``order``, twice for rounding; leaves S y + b in ``s``."""
-    z = np.empty(rank)
-    for _ in range(2):
-        _slack(S, b, y, s)
-        for a in range(rank):
-            z[a] = -s[order[a]]
-        _substitute(L, rank, z)
-        for a in range(rank):
-            y[order[a]] += z[a]
-    _slack(S, b, y, s)
+def _pseudo_inverse(Q: Array, R: Array, c: Array, g: Array, x: Array) -> None:
+    """x (n,) += K⁺ c with K = Q R Rᵀ Qᵀ."""
+    rank = R.shape[0]
+    _onto(Q, rank, c, g)
+    for i in range(rank - 1, -1, -1):
+        for m in range(i + 1, rank):
+            g[i] -= R[i, m] * g[m]
+        g[i] /= R[i, i]
+    for i in range(rank):
+        for m in range(i):
+            g[i] -= R[m, i] * g[m]
+        g[i] /= R[i, i]
+    for a in range(x.shape[0]):
+        for i in range(rank):
+            x[a] += Q[a, i] * g[i]
 
 
 @jit
-def least_norm(K: Array, c: Array, x: Array) -> float:
+def least_norm(K: Array, c: Array, x: Array, push: bool) -> float:
     """x = K⁺ c (k,): the shortest of the x for which |K x - c| is least, by pivoted Cholesky.
 
-    Gives the residual, the largest |K x - c|ᵢ / √Kᵢᵢ relative to the largest |cᵢ| / √Kᵢᵢ: rows that depend on each other and ask for
-    different things show here. NaN for input that is not finite.
+    ``push``: where that has negative entries and another x >= 0 does the same, the shortest of those. Gives the residual, the largest
+    |K x - c|ᵢ / √Kᵢᵢ relative to the largest |cᵢ| / √Kᵢᵢ: rows that depend on each other and ask for different things show here.
+    NaN for input that is not finite.
     """
     k = c.shape[0]
     if not (_finite_matrix(K) and finite(c)):
         fill(x, np.nan)
         return np.nan
     fill(x, 0.0)
-    d, S, b, y, s = np.empty(k), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
-    fill(y, 0.0)
+    d, S, b = np.empty(k), np.empty((k, k)), np.empty(k)
     _scaling(K, d)
     _scale(K, c, d, S, b)
-    for i in range(k):
-        b[i] = -b[i]
     scale = _largest(b)
     if scale == 0.0:
         return 0.0
@@ -527,29 +586,29 @@ def least_norm(K: Array, c: Array, x: Array) -> float:
         order[i] = i
         weight[i] = 1.0 / (d[i] * d[i])
     rank = _pivoted(S, weight, order, L)
-    _solve_rows(S, b, order, L, rank, y, s)
-    if rank < k:
-        N, full = np.empty((k, k - rank)), np.empty(k)
-        _null_basis(d, order, L, rank, N)
-        if _largest(s) > SOLVED * scale:  # c outside the range of K: the part of it inside
-            for a in range(k):
-                full[a] = c[order[a]]
-            _remove(N, full)
-            for a in range(k):
-                b[order[a]] = -abs(d[order[a]]) * full[a]
-            fill(y, 0.0)
-            _solve_rows(S, b, order, L, rank, y, s)
+    Q, R, g, rest, lam = np.empty((k, rank)), np.empty((rank, rank)), np.empty(rank), np.empty(k), np.empty(k)
+    _orthonormal(d, order, L, rank, Q, R)
+    fill(lam, 0.0)
+    worst = 0.0
+    for turn in range(3):  # twice for rounding, then what is left
+        worst = 0.0
         for a in range(k):
-            full[a] = abs(d[order[a]]) * y[order[a]]
-        _remove(N, full)
-        for a in range(k):
-            y[order[a]] = full[a] / abs(d[order[a]]) if d[order[a]] > 0.0 else 0.0
-        _slack(S, b, y, s)
-        if _largest(s) > 1e-13 * scale:
-            _solve_rows(S, b, order, L, rank, y, s)
-    for i in range(k):
-        x[i] = max(0.0, d[i]) * y[i]
-    for i in range(k):
-        b[i] = -abs(d[i]) * c[i]
-    _slack(S, b, y, s)
-    return _largest(s) / scale
+            i = order[a]
+            rest[a] = c[i]
+            if turn > 0 and d[i] > 0.0:
+                for m in range(k):
+                    rest[a] -= K[i, order[m]] * lam[m]
+            worst = max(worst, abs(d[i] * rest[a]))
+        if turn < 2:
+            _pseudo_inverse(Q, R, rest, g, lam)
+    lowest = 0.0
+    for a in range(k):
+        lowest = min(lowest, lam[a])
+    if push and lowest < 0.0 and rank < k:
+        _onto(Q, rank, lam, g)
+        copy(lam, rest)
+        if not _non_negative(Q, rank, g, lam):
+            copy(rest, lam)
+    for a in range(k):
+        x[order[a]] = lam[a]
+    return worst / scale

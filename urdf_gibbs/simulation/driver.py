@@ -15,13 +15,18 @@ from urdf_gibbs.simulation.flight import (
     AGAIN,
     BAD_WALL,
     CALL,
+    CHATTER,
     CONTROL,
     CONTROLLER,
+    COUNTED,
+    CYCLE,
+    CYCLES,
     DENSE_WANTED,
     END,
     FRESH,
     HOLDING,
     IMPACTS,
+    JAMMED,
     LAND,
     LONGEST,
     NOT_FINITE,
@@ -53,7 +58,7 @@ from urdf_gibbs.simulation.flight import (
     step,
     take_state,
 )
-from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, law_now, opening, project, settle
+from urdf_gibbs.simulation.impact import CALM, IN_CYCLE, REST, at_rest, impact, law_now, opening, project, settle
 
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
@@ -62,10 +67,12 @@ SAFETY = 0.87  # of the next step
 NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
 SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
 PROJECTIONS = 4
-SETTLINGS = 8
+SETTLINGS = 12
 MOST_REPEATS = 10
 MOST_STALLS = 1000  # steps of no length, one after the other
 LANDED = 3e-15  # m
+PULL = 1e-8  # of the largest force: a held contact that pulls less than this is at zero
+COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not get anywhere
 
 
 @struct
@@ -80,7 +87,7 @@ class Record(Struct):
     blow_t: Float1
     blow_y: Float2  # (impacts, n) before
     blow_v: Float2  # (impacts, nv) after
-    blow_size: Int2  # (impacts, 3) contacts, rounds, law
+    blow_size: Int2  # (impacts, 4) contacts, rounds, law, whether it ends a cycle
     blow_certificate: Float1
     part: Int1  # contact
     part_impulse: Float1
@@ -90,11 +97,21 @@ class Record(Struct):
 
 
 @jit
+def write_forces(r: Record, st: State, i: int) -> None:
+    """The contact forces of row i. A contact is let go once it pulls by more than rounding; less than that is no force."""
+    largest = 0.0
+    for c in range(st.force.shape[0]):
+        largest = max(largest, st.force[c])
+    for c in range(st.force.shape[0]):
+        r.force[i, c] = 0.0 if -PULL * largest < st.force[c] < 0.0 else st.force[c]
+
+
+@jit
 def write_row(r: Record, st: State, stepped: bool) -> None:
     i = r.filled[ROWS]
     r.t[i] = st.clock[TIME]
     copy(st.y, r.y[i])
-    copy(st.force, r.force[i])
+    write_forces(r, st, i)
     if r.F.shape[0] > 0:
         F, kept = st.F, r.F[i]
         for j in range(F.shape[0]):
@@ -109,6 +126,7 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
     r.blow_t[i] = st.clock[TIME]
     copy(st.y[nq:], r.blow_v[i])
     r.blow_size[i, 0], r.blow_size[i, 1], r.blow_size[i, 2] = k, st.count[ROUNDS], law_now(st)
+    r.blow_size[i, 3] = st.count[CYCLE]
     r.blow_certificate[i] = certificate
     for j in range(k):
         r.part[first + j] = s.which[j]
@@ -142,6 +160,113 @@ def choose_closed(s: System, st: State) -> int:
     return k
 
 
+@jit
+def in_cycle(st: State) -> bool:
+    """Whether contacts hand weak blows to each other: all that strike now bounce for less than the time of a cycle, and within that time
+    others were struck. Remembers which strike now."""
+    t, long = st.clock[TIME], IN_CYCLE * st.limits[ZENO]
+    weak, others = True, False
+    for c in range(st.closed.shape[0]):
+        rate, rise = st.gaps[c, 1] / st.gaps[c, 3], st.gaps[c, 2] / st.gaps[c, 3]
+        if st.closed[c] and rate < -REST:
+            weak = weak and 2.0 * rate >= long * rise
+            st.last[c] = t
+        elif t - st.last[c] <= long:
+            others = True
+    return weak and others
+
+
+@jit
+def kinetic_change(s: System, st: State, k: int) -> float:
+    """½ λᵀu of the k contacts in s.which with impulses s.lam; before and after an impact the two add up to the change of energy [J]."""
+    change = 0.0
+    for i in range(k):
+        c = s.which[i]
+        change += 0.5 * s.lam[i] * st.gaps[c, 1] / st.gaps[c, 3]
+    return change
+
+
+@jit
+def blow(s: System, st: State, r: Record, target: int, k: int) -> int:
+    """The impact of the k closed contacts, written down."""
+    before = r.blow_y[r.filled[BLOWS]]
+    copy(st.y, before)
+    st.count[CYCLE] = in_cycle(st)
+    while True:  # the impact itself may close further gaps within the tie
+        copy(before, st.y)
+        choose_closed(s, st)
+        certificate = impact(s, st, k)
+        if not np.isfinite(certificate):
+            if certificate > 0.0:
+                return JAMMED
+            return SINGULAR if mass_factors(s, 0) != OK else NOT_FINITE
+        choose_closed(s, st)
+        write_impact(s, st, r, k, certificate)
+        taken = -kinetic_change(s, st, k)
+        status = see_contacts(s, st, st.clock[TIME], 0)
+        if status != OK:
+            return status
+        taken -= kinetic_change(s, st, k)
+        more = closed_contacts(s, st, target)[0]
+        if more == k:
+            break
+        k = more
+        r.filled[BLOWS] -= 1
+        r.filled[PARTS] -= r.blow_size[r.filled[BLOWS], 0]
+    st.count[IMPACTS] += 1
+    if st.count[CYCLE]:
+        st.count[CYCLES] += 1
+        st.taken[0] += taken
+    st.clock[STRUCK] = st.clock[TIME]
+    if st.count[IMPACTS] % COUNTED_BLOWS == 0:
+        long = st.clock[TIME] - st.clock[COUNTED] > COUNTED_BLOWS * st.limits[ZENO]
+        st.clock[COUNTED] = st.clock[TIME]
+        if not long:
+            return CHATTER
+    return OK
+
+
+@jit
+def hold(s: System, st: State, k: int) -> int:
+    """Which of the k closed contacts hold, and the state with them closed and at rest.
+
+    What is held takes its last velocity from the others. That may press some of those shut, which are then held too, and leave more of
+    them at rest: settled again, until the set stays.
+    """
+    held = st.held
+    still = np.empty(held.shape[0], np.int64)
+    for c in range(held.shape[0]):
+        still[c] = 0
+    for _ in range(SETTLINGS):
+        choose_closed(s, st)
+        status = settle(s, st, k)
+        if status != OK:
+            return status
+        same, count = True, 0
+        for c in range(held.shape[0]):
+            same = same and held[c] == still[c]
+            count += held[c]
+        st.count[HOLDING] = count
+        if same:
+            break
+        grown = True
+        while grown:
+            status = project(s, st, PROJECTIONS)
+            if status == OK:
+                status = see_contacts(s, st, st.clock[TIME], 0)
+            if status != OK:
+                return status
+            grown = False
+            for c in range(held.shape[0]):
+                if st.closed[c] and not held[c] and st.gaps[c, 1] / st.gaps[c, 3] < -REST:
+                    held[c] = 1
+                    st.count[HOLDING] += 1
+                    grown = True
+        for c in range(held.shape[0]):
+            still[c] = held[c]
+    return OK
+
+
 @block(STRIKE, System, State, Record, int)
 def strike(s: System, st: State, r: Record, target: int) -> int:
     """An impact of whatever is closed, if something approaches; then what holds."""
@@ -149,44 +274,16 @@ def strike(s: System, st: State, r: Record, target: int) -> int:
         st.closed[c] = 0
         st.ends[c] = np.nan
         st.suspects[c] = st.held[c]
+    st.count[CYCLE] = 0
     k, approaching = closed_contacts(s, st, target)
     if approaching:
-        before = r.blow_y[r.filled[BLOWS]]
-        copy(st.y, before)
-        while True:  # the impact itself may close further gaps within the tie
-            copy(before, st.y)
-            choose_closed(s, st)
-            certificate = impact(s, st, k)
-            if not np.isfinite(certificate):
-                return SINGULAR if mass_factors(s, 0) != OK else NOT_FINITE
-            choose_closed(s, st)
-            write_impact(s, st, r, k, certificate)
-            status = see_contacts(s, st, st.clock[TIME], 0)
-            if status != OK:
-                return status
-            more = closed_contacts(s, st, target)[0]
-            if more == k:
-                break
-            k = more
-            r.filled[BLOWS] -= 1
-            r.filled[PARTS] -= r.blow_size[r.filled[BLOWS], 0]
-        st.count[IMPACTS] += 1
-        st.clock[STRUCK] = st.clock[TIME]
-    for _ in range(SETTLINGS):  # what is held takes its last velocity from the others, which may then be at rest as well
-        old = st.count[HOLDING]
-        choose_closed(s, st)
-        status = settle(s, st, k)
+        status = blow(s, st, r, target, k)
         if status != OK:
             return status
-        st.count[HOLDING] = 0
-        for c in range(st.held.shape[0]):
-            st.count[HOLDING] += st.held[c]
-        if st.count[HOLDING] > 0:
-            status = project(s, st, PROJECTIONS)
-            if status != OK:
-                return status
-        if st.count[HOLDING] == old or st.count[HOLDING] == 0:
-            break
+        k = closed_contacts(s, st, target)[0]
+    status = hold(s, st, k)
+    if status != OK:
+        return status
     for c in range(st.held.shape[0]):
         if st.held[c] != st.suspects[c]:
             i = r.filled[TURNS]
@@ -196,9 +293,10 @@ def strike(s: System, st: State, r: Record, target: int) -> int:
     st.count[REPEATS] = min(st.count[REPEATS] + 1, MOST_REPEATS) if st.clock[SETTLED] == st.clock[TIME] else 0
     st.clock[SETTLED] = st.clock[TIME]
     st.count[FRESH] = 0
+    st.count[STALLS] += 1
     if approaching:
         write_row(r, st, False)
-    return OK
+    return CHATTER if st.count[STALLS] > MOST_STALLS else OK
 
 
 @jit
@@ -290,7 +388,7 @@ def refresh(s: System, st: State, r: Record) -> int:
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
     if r.filled[ROWS] > 0:
-        copy(st.force, r.force[r.filled[ROWS] - 1])
+        write_forces(r, st, r.filled[ROWS] - 1)
     st.count[FRESH] = 1
     return see_contacts(s, st, st.clock[TIME], 0)
 

@@ -37,7 +37,7 @@ from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C,
 Array = Any
 
 # What can be the matter; the driver stops at all but OK.
-OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL = 0, 1, 2, 3, 4, 5
+OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER = range(8)
 
 FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL = range(8)  # in System.code
 
@@ -102,8 +102,8 @@ class System(Struct):
 class State(Struct):
     """Where the simulation is."""
 
-    clock: Float1  # (5,) time, proposed step, next call of the controller, times of the last settling and impact
-    count: Int1  # (11,)
+    clock: Float1  # (6,) time, proposed step, next call of the controller, times of the last settling, impact and counting of impacts
+    count: Int1  # (13,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
     y: Float1  # (n,)
@@ -120,11 +120,13 @@ class State(Struct):
     suspects: Int1  # (contacts,)
     closed: Int1  # (contacts,)
     ends: Float1  # (contacts,) when bouncing ends
+    last: Float1  # (contacts,) when it was struck last
+    taken: Float1  # (1,) kinetic energy [J] that ends of cycles and contacts coming to rest have taken
 
 
 # in State.clock, State.count, State.limits, State.choice
-TIME, STRIDE, CALL, SETTLED, STRUCK = range(5)
-FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS = range(11)
+TIME, STRIDE, CALL, SETTLED, STRUCK, COUNTED = range(6)
+FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS, CYCLE, CYCLES = range(13)
 RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)
 
@@ -143,17 +145,18 @@ STAGE_ROWS, STAGE_WEIGHTS, STAGE_COUNTS = _sparse(A)
 ERROR_ROWS, ERROR_WEIGHTS, ERROR_COUNTS = _sparse(np.array([E5, E3]))
 DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 
-LCP, LEAST_NORM = len(LAWS), len(LAWS) + 1  # asked of ``solve`` beside the impact laws
+LCP, LEAST_NORM, PRESS = range(len(LAWS), len(LAWS) + 3)  # asked of ``solve`` beside the impact laws
 
 
 @block(SOLVE, System, int, int, returns=types.float64)
 def solve(s: System, problem: int, k: int) -> float:
-    """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam, 0 <= K lam + u, or the shortest K lam = u."""
+    """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam ⟂ K lam + u >= 0, or the shortest K lam = u,
+    which may be asked to push where that is possible."""
     K, u, lam = s.K[: k * k].reshape((k, k)), s.u[:k], s.lam[:k]
     if problem == LCP:
         return complementarity.solve(K, u, lam)
-    if problem == LEAST_NORM:
-        return complementarity.least_norm(K, u, lam)
+    if problem == LEAST_NORM or problem == PRESS:
+        return complementarity.least_norm(K, u, lam, problem == PRESS)
     return laws.impulses(problem, K, u, s.e[:k], lam)
 
 
@@ -325,7 +328,7 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
         return status
     for i in range(k):
         s.u[i] = -s.rise[i]
-    solve(s, LEAST_NORM, k)
+    solve(s, PRESS, k)
     copy(s.a, a)
     for i in range(k):
         lam = s.lam[i]

@@ -13,6 +13,7 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import RESTING, SINK
 from urdf_gibbs.simulation.flight import (
+    CYCLE,
     IMPACT,
     LAW_CHOSEN,
     LCP,
@@ -39,8 +40,10 @@ Array = Any
 
 REST = 1e-9  # m/s: slower is at rest
 CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
-PATIENCE = 10  # rounds of an impact before restitution is taken to be zero
-TOO_MANY = 100
+PATIENCE = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
+IN_CYCLE = 100.0  # times ``zeno``: the time of a cycle, in which contacts hand weak blows to each other
+TOO_MANY = PATIENCE + 100
+STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
 CLOSED = 1e-14  # m
 NEAR = 1e-10  # m: what a tie has taken from further away falls the rest of the way before it is held
 
@@ -49,15 +52,19 @@ NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
 
 @jit
 def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, after: Array) -> float:
-    """Rounds of the law until nothing approaches: total (k,) impulses, after (nv,) the velocity; gives the worst certificate."""
+    """Rounds of the law until nothing approaches: total (k,) impulses, after (nv,) the velocity; gives the worst certificate, infinity
+    where no velocity would do."""
+    fastest = 0.0
     for i in range(k):
         s.u[i], s.e[i] = s.rate[i], e[i]
         total[i] = 0.0
-    worst = 0.0
+        fastest = max(fastest, -s.rate[i])
+    worst, slowest = 0.0, 0.0
     for turn in range(1, TOO_MANY + 1):
         st.count[ROUNDS] = turn
         if turn > PATIENCE:
             for i in range(k):
+                e[i] = 0.0
                 s.e[i] = 0.0
         certificate = solve(s, law, k)
         if not np.isfinite(certificate):
@@ -72,7 +79,9 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, af
                 s.u[i] += s.K[i * k + j] * s.lam[j]
             slowest = min(slowest, s.u[i])
         if slowest > -REST or law == EQUALITY:  # which is applied as it is printed, whatever it leaves
-            break
+            return worst
+        if certificate > STUCK and turn > 1 and -slowest > STUCK * fastest:  # opposing walls: nothing that opens one leaves the other alone
+            return np.inf
     return worst
 
 
@@ -85,16 +94,17 @@ def law_now(st: State) -> int:
 
 @block(IMPACT, System, State, int, returns=types.float64)
 def impact(s: System, st: State, k: int) -> float:
-    """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is no solution.
+    """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is none, infinity where no velocity
+    would do.
 
     Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
-    that would be shorter than zeno is the last, its restitution is zero.
+    that would be shorter than zeno is the last, its restitution is zero. So it is in a cycle of blows (st.count[CYCLE]).
     """
     t, law, zeno, nq = st.clock[TIME], law_now(st), st.limits[ZENO], s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
-        e[i] = s.contacts.restitution[s.which[i]]
+        e[i] = 0.0 if st.count[CYCLE] else s.contacts.restitution[s.which[i]]
         st.ends[s.which[i]] = np.nan
     certificate = 0.0
     for _ in range(k + 1):
@@ -105,7 +115,9 @@ def impact(s: System, st: State, k: int) -> float:
         copy(v, after)
         certificate = rounds_of(s, st, k, law, e, total, after)
         copy(after, s.v)
-        if not np.isfinite(certificate) or rises(s, t, k) != OK:
+        if not np.isfinite(certificate):
+            return certificate
+        if rises(s, t, k) != OK:
             return np.nan
         again = False
         for i in range(k):
@@ -133,22 +145,43 @@ def at_rest(rate: float, rise: float, zeno: float) -> bool:
 
 
 @jit
-def resting(s: System, k: int, lowest: Array, zeno: float) -> int:
-    """The complementarity problem of accelerations for those of the k contacts that are at rest (lowest[j] their rows); how many.
+def resting(s: System, k: int, rows: Array, zeno: float) -> int:
+    """The complementarity problem of accelerations for those of the k contacts that are at rest (rows[j] their rows); how many.
 
-    s.K and s.u become theirs; forces in s.lam.
+    Which ones are at rest is asked of all together: the forces of some may press others shut, and so the set grows until it stays.
+    s.K and s.u become theirs; forces in s.lam; s.rise of all k is then with these forces.
     """
-    m = 0
+    free, member, K = np.empty(k), np.empty(k, np.int64), np.empty((k, k))
     for i in range(k):
-        if at_rest(s.rate[i], s.rise[i], zeno) and s.gap[i] <= NEAR:
-            lowest[m] = i
-            m += 1
-    for i in range(m):  # rows move up only, so nothing is overwritten before it is read
-        for j in range(m):
-            s.K[i * m + j] = s.K[lowest[i] * k + lowest[j]]
-        s.u[i] = s.rise[lowest[i]]
-    if m > 0:
+        free[i] = s.rise[i]
+        member[i] = 0
+        for j in range(k):
+            K[i, j] = s.K[i * k + j]
+    m = 0
+    for _ in range(k + 1):
+        grown = False
+        for i in range(k):
+            if member[i] == 0 and at_rest(s.rate[i], s.rise[i], zeno) and s.gap[i] <= NEAR:
+                member[i] = 1
+                grown = True
+        if not grown:
+            break
+        m = 0
+        for i in range(k):
+            if member[i]:
+                rows[m] = i
+                m += 1
+        for i in range(m):
+            for j in range(m):
+                s.K[i * m + j] = K[rows[i], rows[j]]
+            s.u[i] = free[rows[i]]
         solve(s, LCP, m)
+        for i in range(k):
+            s.rise[i] = free[i]
+            for j in range(m):
+                s.rise[i] += K[i, rows[j]] * s.lam[j]
+        if m == k:
+            break
     return m
 
 
@@ -158,18 +191,13 @@ def rises(s: System, t: float, k: int) -> int:
     status = free_rows(s, t, k)
     if status != OK:
         return status
-    rows = np.empty(k, np.int64)
-    m = resting(s, k, rows, 0.0)
-    for j in range(m):
-        for i in range(k):
-            for n in range(s.J.shape[1]):
-                s.rise[i] += s.J[i, n] * s.Y[rows[j], n] * s.lam[j]
+    resting(s, k, np.empty(k, np.int64), 0.0)
     return OK
 
 
 @block(SETTLE, System, State, int)
 def settle(s: System, st: State, k: int) -> int:
-    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force, 0 <= second rate of the gap, one of them zero."""
+    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force ⟂ second rate of the gap >= 0."""
     for c in range(st.held.shape[0]):
         st.held[c] = 0
     if k == 0:
@@ -179,7 +207,7 @@ def settle(s: System, st: State, k: int) -> int:
     if status != OK:
         return status
     rows = np.empty(k, np.int64)
-    m = resting(s, k, rows, st.limits[ZENO])
+    m = resting(s, k, rows, (IN_CYCLE if st.count[CYCLE] else 1.0) * st.limits[ZENO])
     bound = calm(s, m)
     for i in range(m):
         if opened(s, i, m) <= bound:
@@ -254,6 +282,8 @@ def project(s: System, st: State, turns: int) -> int:
         if last:
             for m in range(nv):
                 v[m] += move[m]
+            for i in range(k):
+                st.taken[0] += 0.5 * s.u[i] * s.lam[i]
             return OK
         velocity_to_rate(s.tree, q, move, rate)
         for m in range(nq):

@@ -30,10 +30,13 @@ from urdf_gibbs.simulation.flight import (
     ACCEPTED,
     ADVANCE,
     BAD_WALL,
+    CHATTER,
     CONTACTS,
     CONTROLLER,
+    CYCLES,
     END,
     IMPACTS,
+    JAMMED,
     NOT_FINITE,
     OK,
     REJECTED,
@@ -64,6 +67,8 @@ REASONS = {
     UNDERFLOW: "the step has become too small: the motion is not smooth here, or the tolerance is below rounding",
     BAD_WALL: "a gap is not finite",
     CONTROLLER: "the controller failed",
+    JAMMED: "no motion exists from here: opposing contacts close in on each other",
+    CHATTER: "impacts follow each other without end",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _LOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
@@ -201,8 +206,8 @@ class Simulator:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
         state = State(
-            clock=np.zeros(5),
-            count=np.zeros(11, np.int64),
+            clock=np.zeros(6),
+            count=np.zeros(13, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
             **{name: np.zeros(n) for name in ("y", "new", "work")},
@@ -210,7 +215,8 @@ class Simulator:
             F=np.zeros((POWERS, n)),
             **{name: np.zeros((nc, 5)) for name in ("gaps", "after")},
             **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
-            **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
+            **{name: np.zeros(nc) for name in ("force", "spare", "ends", "last")},
+            taken=np.zeros(1),
         )
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
         record = driver.Record(
@@ -222,7 +228,7 @@ class Simulator:
             blow_t=np.empty(BLOWS),
             blow_y=np.empty((BLOWS, n)),
             blow_v=np.empty((BLOWS, nv)),
-            blow_size=np.empty((BLOWS, 3), np.int64),
+            blow_size=np.empty((BLOWS, 4), np.int64),
             blow_certificate=np.empty(BLOWS),
             part=np.empty(parts, np.int64),
             part_impulse=np.empty(parts),
@@ -296,6 +302,8 @@ class Simulator:
             "rejected": int(state.count[REJECTED]),
             "evaluations": int(s.count[0]),
             "impacts": int(state.count[IMPACTS]),
+            "cycles": int(state.count[CYCLES]),
+            "energy_at_rest": float(state.taken[0]),
             "seconds": clock.perf_counter() - started,
         }
         if status in (driver.FINISHED, driver.PAUSED):
@@ -312,12 +320,14 @@ class Simulator:
         robot, found = self.robot, self._candidates
         nc = len(found.points)
         state = self._state
-        state.clock[:] = 0.0, 1e-3, 0.0, -1.0, -1.0
+        state.clock[:] = 0.0, 1e-3, 0.0, -1.0, -1.0, -np.inf
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
         state.K[0] = 0.0
         state.held[:] = 0
+        state.last[:] = -np.inf
+        state.taken[:] = 0.0
         state.force[:] = 0.0
         self._record.filled[:] = 0
         if nc:
@@ -475,9 +485,10 @@ class _Log:
             r.blow_certificate[:blows].tolist(),
         )
         first = 0
-        for i, (k, rounds, law) in enumerate(r.blow_size[:blows].tolist()):
+        for i, (k, rounds, law, cycle) in enumerate(r.blow_size[:blows].tolist()):
             own = slice(first, first + k)
-            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], rounds, certificates[i], LAWS[law]))
+            how = rounds, certificates[i], LAWS[law], bool(cycle)
+            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], *how))
             first += k
         for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
             if begins:
@@ -497,7 +508,7 @@ class _Log:
     def _impact(self, i: int) -> Impact:
         simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        t, which, y, v1, impulse, restitution, rounds, certificate, law = self._blows[i]
+        t, which, y, v1, impulse, restitution, rounds, certificate, law, cycle = self._blows[i]
         q, v0 = y[:nq], y[nq:]
         k, state = len(which), simulator._state
         with simulator._alone():
@@ -528,6 +539,7 @@ class _Log:
             law=law,
             rounds=rounds,
             certificate=certificate,
+            cycle=cycle,
             energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
         )
 

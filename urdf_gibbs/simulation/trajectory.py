@@ -54,7 +54,8 @@ class Impact:
     Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
     limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
     contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
-    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow.
+    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
+    inelastic end of a cycle, in which contacts hand each other blows too weak to matter (see ``zeno`` of ``simulate``).
     """
 
     time: float
@@ -78,6 +79,7 @@ class Impact:
     rounds: int = 1
     certificate: float = 0.0
     energy_gain: bool = False
+    cycle: bool = False
 
     def __post_init__(self) -> None:
         k = len(self.points)
@@ -95,6 +97,7 @@ class Impact:
             _set(self, name, float(getattr(self, name)))
         _set(self, "rounds", int(self.rounds))
         _set(self, "energy_gain", bool(self.energy_gain))
+        _set(self, "cycle", bool(self.cycle))
 
     @property
     def k(self) -> int:
@@ -114,7 +117,7 @@ class Impact:
 # Fields of an impact by shape: (k, 3), (k,), one number, (nq,) or (nv,).
 VECTORS = ("positions", "normals", "velocities_before", "velocities_after")
 SCALARS = ("angles_of_attack", "normal_velocities_before", "normal_velocities_after", "impulses", "restitution")
-NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain")
+NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain", "cycle")
 STATES = ("q", "v_before", "v_after")
 ARRAYS = (*VECTORS, *SCALARS, *STATES)
 

@@ -23,4 +23,4 @@ def impulses(K: Array, u: Array, e: Array, lam: Array) -> float:
     c = np.empty(u.shape[0])
     for i in range(u.shape[0]):
         c[i] = -(1.0 + e[i]) * u[i]
-    return least_norm(K, c, lam)
+    return least_norm(K, c, lam, False)
