@@ -14,12 +14,14 @@ from urdf_gibbs.simulation.flight import (
     ADVANCE,
     AGAIN,
     BAD_WALL,
+    BUSY,
     CALL,
     CHATTER,
     CONTROL,
     CONTROLLER,
     COUNTED,
     CYCLE,
+    CYCLE_TIME,
     CYCLES,
     DENSE_WANTED,
     END,
@@ -58,7 +60,7 @@ from urdf_gibbs.simulation.flight import (
     step,
     take_state,
 )
-from urdf_gibbs.simulation.impact import CALM, IN_CYCLE, REST, at_rest, impact, law_now, opening, project, settle
+from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, law_now, opening, project, pushing, settle
 
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
@@ -71,7 +73,9 @@ SETTLINGS = 12
 MOST_REPEATS = 10
 MOST_STALLS = 1000  # steps of no length, one after the other
 LANDED = 3e-15  # m
-PULL = 1e-8  # of the largest force: a held contact that pulls less than this is at zero
+IN_CYCLE = 100.0  # times ``zeno``: the time of a cycle, in which contacts hand weak blows to each other
+BUSY_TIME = 1000.0  # times ``zeno``: impacts are remembered for so long
+BUSY_BLOWS = 1.0  # in that time; with more of them the time of a cycle is longer in proportion
 COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not get anywhere
 
 
@@ -97,21 +101,11 @@ class Record(Struct):
 
 
 @jit
-def write_forces(r: Record, st: State, i: int) -> None:
-    """The contact forces of row i. A contact is let go once it pulls by more than rounding; less than that is no force."""
-    largest = 0.0
-    for c in range(st.force.shape[0]):
-        largest = max(largest, st.force[c])
-    for c in range(st.force.shape[0]):
-        r.force[i, c] = 0.0 if -PULL * largest < st.force[c] < 0.0 else st.force[c]
-
-
-@jit
 def write_row(r: Record, st: State, stepped: bool) -> None:
     i = r.filled[ROWS]
     r.t[i] = st.clock[TIME]
     copy(st.y, r.y[i])
-    write_forces(r, st, i)
+    copy(st.force, r.force[i])
     if r.F.shape[0] > 0:
         F, kept = st.F, r.F[i]
         for j in range(F.shape[0]):
@@ -161,15 +155,19 @@ def choose_closed(s: System, st: State) -> int:
 
 
 @jit
-def in_cycle(st: State) -> bool:
-    """Whether contacts hand weak blows to each other: all that strike now bounce for less than the time of a cycle, and within that time
-    others were struck. Remembers which strike now."""
-    t, long = st.clock[TIME], IN_CYCLE * st.limits[ZENO]
+def in_cycle(s: System, st: State) -> bool:
+    """Whether contacts hand weak blows to each other: all that strike now would bounce for less than the time of a cycle, and within that
+    time others were struck. Remembers which strike now. The more impacts there have been lately, the longer that time, so that
+    no more than some tens of thousands a second can last."""
+    t, zeno = st.clock[TIME], st.limits[ZENO]
+    st.clock[BUSY] = 1.0 + st.clock[BUSY] * np.exp(-(t - st.clock[STRUCK]) / (BUSY_TIME * zeno))
+    st.clock[CYCLE_TIME] = IN_CYCLE * zeno * max(1.0, st.clock[BUSY] / BUSY_BLOWS)
+    long = st.clock[CYCLE_TIME]
     weak, others = True, False
     for c in range(st.closed.shape[0]):
         rate, rise = st.gaps[c, 1] / st.gaps[c, 3], st.gaps[c, 2] / st.gaps[c, 3]
         if st.closed[c] and rate < -REST:
-            weak = weak and 2.0 * rate >= long * rise
+            weak = weak and 2.0 * rate >= long * rise and s.contacts.restitution[c] < 1.0
             st.last[c] = t
         elif t - st.last[c] <= long:
             others = True
@@ -191,7 +189,7 @@ def blow(s: System, st: State, r: Record, target: int, k: int) -> int:
     """The impact of the k closed contacts, written down."""
     before = r.blow_y[r.filled[BLOWS]]
     copy(st.y, before)
-    st.count[CYCLE] = in_cycle(st)
+    st.count[CYCLE] = in_cycle(s, st)
     while True:  # the impact itself may close further gaps within the tie
         copy(before, st.y)
         choose_closed(s, st)
@@ -387,8 +385,10 @@ def refresh(s: System, st: State, r: Record) -> int:
     for m in range(st.K.shape[1]):
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
+    if st.count[HOLDING] > 0:
+        pushing(s, st)
     if r.filled[ROWS] > 0:
-        write_forces(r, st, r.filled[ROWS] - 1)
+        copy(st.force, r.force[r.filled[ROWS] - 1])
     st.count[FRESH] = 1
     return see_contacts(s, st, st.clock[TIME], 0)
 

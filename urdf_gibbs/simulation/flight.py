@@ -102,7 +102,8 @@ class System(Struct):
 class State(Struct):
     """Where the simulation is."""
 
-    clock: Float1  # (6,) time, proposed step, next call of the controller, times of the last settling, impact and counting of impacts
+    clock: Float1  # (8,) time, proposed step, next call of the controller, times of the last settling, impact and counting of impacts,
+    # impacts that are remembered, the time of a cycle
     count: Int1  # (13,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
@@ -125,7 +126,7 @@ class State(Struct):
 
 
 # in State.clock, State.count, State.limits, State.choice
-TIME, STRIDE, CALL, SETTLED, STRUCK, COUNTED = range(6)
+TIME, STRIDE, CALL, SETTLED, STRUCK, COUNTED, BUSY, CYCLE_TIME = range(8)
 FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS, CYCLE, CYCLES = range(13)
 RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
 LAW_CHOSEN, DENSE_WANTED = range(2)

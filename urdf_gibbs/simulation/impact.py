@@ -14,6 +14,7 @@ from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import RESTING, SINK
 from urdf_gibbs.simulation.flight import (
     CYCLE,
+    CYCLE_TIME,
     IMPACT,
     LAW_CHOSEN,
     LCP,
@@ -40,8 +41,8 @@ Array = Any
 
 REST = 1e-9  # m/s: slower is at rest
 CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
+BRIEF = 100.0  # times what is calm: as fast as contacts open where one is just being let go
 PATIENCE = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
-IN_CYCLE = 100.0  # times ``zeno``: the time of a cycle, in which contacts hand weak blows to each other
 TOO_MANY = PATIENCE + 100
 STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
 CLOSED = 1e-14  # m
@@ -207,7 +208,7 @@ def settle(s: System, st: State, k: int) -> int:
     if status != OK:
         return status
     rows = np.empty(k, np.int64)
-    m = resting(s, k, rows, (IN_CYCLE if st.count[CYCLE] else 1.0) * st.limits[ZENO])
+    m = resting(s, k, rows, st.clock[CYCLE_TIME] if st.count[CYCLE] else st.limits[ZENO])
     bound = calm(s, m)
     for i in range(m):
         if opened(s, i, m) <= bound:
@@ -251,6 +252,29 @@ def opening(s: System, st: State, t: float) -> float:
     for i in range(k):
         fastest = max(fastest, opened(s, i, k))
     return fastest / calm(s, k)
+
+
+@jit
+def pushing(s: System, st: State) -> None:
+    """Forces of the held contacts where ``derivative`` has just found that some would have to pull: the moment at which one is let go.
+
+    It is let go once it would open by more than what is calm; up to there the forces are those of the contacts that press.
+    """
+    k = holding(st, s)
+    lowest = 0.0
+    for i in range(k):
+        lowest = min(lowest, s.lam[i])
+    if lowest == 0.0:
+        return
+    for i in range(k):
+        s.u[i] = s.rise[i]
+    solve(s, LCP, k)
+    bound, fastest = BRIEF * calm(s, k), 0.0
+    for i in range(k):
+        fastest = max(fastest, opened(s, i, k))
+    if fastest <= bound:
+        for i in range(k):
+            st.force[s.which[i]] = s.lam[i]
 
 
 @block(PROJECT, System, State, int)

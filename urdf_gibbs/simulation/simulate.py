@@ -6,6 +6,7 @@ import ctypes
 import signal
 import threading
 import time as clock
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -59,6 +60,7 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
+LISTED = 6  # contacts in an error
 KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
 REASONS = {
@@ -68,7 +70,7 @@ REASONS = {
     BAD_WALL: "a gap is not finite",
     CONTROLLER: "the controller failed",
     JAMMED: "no motion exists from here: opposing contacts close in on each other",
-    CHATTER: "impacts follow each other without end",
+    CHATTER: f"{driver.COUNTED_BLOWS} impacts in less than as many times zeno, the contacts struck and how often",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _LOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
@@ -206,7 +208,7 @@ class Simulator:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
         state = State(
-            clock=np.zeros(6),
+            clock=np.zeros(8),
             count=np.zeros(13, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
@@ -312,15 +314,26 @@ class Simulator:
         cause = self._cause(status, state)
         if isinstance(cause, KeyboardInterrupt):
             return log.trajectory("interrupted", statistics, duration)
-        reason = f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
+        reason = self._reason(status, cause, log)
         trajectory = log.trajectory(f"failed: {reason}", statistics, duration)
         raise SimulationError(reason, time, state.y[: robot.nq].copy(), state.y[robot.nq :].copy(), trajectory) from cause
 
-    def _start(self, q: Array, v: Array, duration: float) -> State:
+    def _reason(self, status: int, cause: BaseException | None, log: _Log) -> str:
+        """What is the matter, in a sentence."""
+        names = self._candidates.names
+        if status == JAMMED:
+            return f"{REASONS[status]}: {_listed([names[c] for c in np.flatnonzero(self._state.closed)])}"
+        if status == CHATTER:
+            struck = log.struck_lately(driver.COUNTED_BLOWS)
+            advice = "expected a longer zeno, a smaller restitution, or walls and limits that leave room between them"
+            return f"{REASONS[status]}: {_listed([f'{names[c]} ({n})' for c, n in struck])}; {advice}"
+        return f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
+
+    def _start(self, q: Array, v: Array, duration: float, time: float = 0.0) -> State:
         robot, found = self.robot, self._candidates
         nc = len(found.points)
         state = self._state
-        state.clock[:] = 0.0, 1e-3, 0.0, -1.0, -1.0, -np.inf
+        state.clock[:] = time, 1e-3, 0.0, -1.0, -1.0, -np.inf, 0.0, 0.0
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
@@ -331,7 +344,7 @@ class Simulator:
         state.force[:] = 0.0
         self._record.filled[:] = 0
         if nc:
-            self._see_contacts(self._system._address, state._address, 0.0, 0)
+            self._see_contacts(self._system._address, state._address, time, 0)
             found.callbacks.raise_error()
             gap = state.gaps[:, 0] / state.gaps[:, 3]
             deep = np.flatnonzero(gap < -DEEP)
@@ -343,7 +356,7 @@ class Simulator:
         kept = [self._candidates.callbacks.error, self._controller.problem if self._controller else None, self._code[1].problem]
         self._code[1].problem = None
         found = next((problem for problem in kept if problem is not None), None)
-        if found is None and status == SINGULAR:
+        if status == SINGULAR:
             try:  # which joints?
                 q, v = state.y[: self.robot.nq].copy(), state.y[self.robot.nq :].copy()
                 kernel(self.robot, "forward_dynamics", gravity=self.gravity)(q, v, np.zeros(self.robot.nv))
@@ -353,20 +366,22 @@ class Simulator:
 
     def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
         """The impact of what touches and approaches in this state, now; None where nothing does."""
-        robot = self.robot
-        state = self._start(_vector("q", q, robot.nq), _vector("v", v, robot.nv), 0.0)
-        self._see_contacts(self._system._address, state._address, time, 0)
-        state.clock[TIME] = time
+        with self._alone():
+            return self._impact(_vector("q", q, self.robot.nq), _vector("v", v, self.robot.nv), time)
+
+    def _impact(self, q: Array, v: Array, time: float) -> Impact | None:
+        state = self._start(q, v, 0.0, time)
         log = _Log(self)
         driver.write_row(log.record, state, False)
         status = driver.strike(self._system, state, log.record, -1)
         log.take()
         if status != OK:
             cause = self._cause(status, state)
-            reason = f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
-            left = state.y[: robot.nq].copy(), state.y[robot.nq :].copy()
-            raise SimulationError(reason, time, *left, log.trajectory(f"failed: {reason}", {}, 0.0)) from cause
-        return log.impacts[0] if log.impacts else None
+            reason, nq = self._reason(status, cause, log), self.robot.nq
+            raise SimulationError(
+                reason, time, state.y[:nq].copy(), state.y[nq:].copy(), log.trajectory(f"failed: {reason}", {}, 0.0)
+            ) from cause
+        return log.impact(0) if log.impacts else None
 
     def _plain_settings(self) -> dict[str, Any]:
         """The settings as plain values."""
@@ -505,17 +520,26 @@ class _Log:
         found = self._simulator._candidates
         return Phase(found.points[c], found.walls[c], start, end, accumulation)
 
+    def struck_lately(self, blows: int) -> list[tuple[int, int]]:
+        """Which contacts the last blows gave an impulse, and how many; the most frequent first."""
+        struck = Counter(c for blow in self._blows[-blows:] for c in blow[1][blow[4] > 0.0].tolist())
+        return struck.most_common()
+
     def _impact(self, i: int) -> Impact:
+        with self._simulator._alone():
+            return self.impact(i)
+
+    def impact(self, i: int) -> Impact:
+        """The i-th impact; the simulator must not be at work."""
         simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
         t, which, y, v1, impulse, restitution, rounds, certificate, law, cycle = self._blows[i]
         q, v0 = y[:nq], y[nq:]
         k, state = len(which), simulator._state
-        with simulator._alone():
-            s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
-            simulator._report(s._address, state._address, t, k)
-            out = s.seen[:k].copy()
-            kinetic, left, potential = s.energies.tolist()
+        s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
+        simulator._report(s._address, state._address, t, k)
+        out = s.seen[:k].copy()
+        kinetic, left, potential = s.energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
         cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
@@ -563,6 +587,11 @@ class _Log:
             statistics=statistics,
             dense=F[1:] if simulator._dense and len(F) else None,
         )
+
+
+def _listed(names: list[str]) -> str:
+    """The first few."""
+    return ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
 
 
 def _is_plain(tree: Tree, nq: int) -> bool:
