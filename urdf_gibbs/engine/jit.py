@@ -56,12 +56,12 @@ def jit_inline(function: F) -> F:
     return cast(F, _stamped(numba.njit(cache=True, error_model="numpy", inline="always")(function)))
 
 
-def block(number: int, *kinds: Any, returns: Any = types.int64) -> Callable[[F], F]:
+def block(number: int, *kinds: Any, returns: type = int) -> Callable[[F], F]:
     """A function (Struct with ``blocks``, Structs, int64 or float64 ...) -> int64 or float64 that is compiled apart."""
 
     def decorated(function: F) -> F:
         arguments = [_type(kind) for kind in kinds]
-        _blocks[number] = function, returns(*arguments)
+        _blocks[number] = function, _type(returns)(*arguments)
         if len(arguments) == 2:
 
             def stub(s: Any, a: Any) -> Any:
@@ -82,7 +82,7 @@ def block(number: int, *kinds: Any, returns: Any = types.int64) -> Callable[[F],
             def stub(s: Any, a: Any, b: Any, c: Any, d: Any) -> Any:  # type: ignore[misc]
                 return invoke(s.blocks[number], (s, a, b, c, d), result)
 
-        result = 0.0 if returns is types.float64 else 0
+        result = 0.0 if returns is float else 0
         return cast(F, jit(stub))
 
     return decorated

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from urdf_gibbs.contact import complementarity, laws
 from urdf_gibbs.contact.complementarity import copy
@@ -146,7 +145,7 @@ DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 LCP, LEAST_NORM = len(LAWS), len(LAWS) + 1  # asked of ``solve`` beside the impact laws
 
 
-@block(SOLVE, System, int, int, returns=types.float64)
+@block(SOLVE, System, int, int, returns=float)
 def solve(s: System, problem: int, k: int) -> float:
     """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam, 0 <= K lam + u, or the shortest K lam = u."""
     K, u, lam = s.K[: k * k].reshape((k, k)), s.u[:k], s.lam[:k]
