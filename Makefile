@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench validation pictures docs wheel clean
+.PHONY: demo test lint driver bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
@@ -15,6 +15,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# After a change in the sources of compiled code: compile them for the package (urdf_gibbs/engine/build_driver.py).
+driver: $(VENV)/.dev
+	$(BIN)/python -m urdf_gibbs.engine.build_driver
 
 bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_load.py
@@ -47,4 +51,4 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -m build --wheel
 
 clean:
-	rm -rf $(VENV) dist build docs/site validation/report.html validation/animations
+	rm -rf $(VENV) dist build docs/site validation/report.html validation/animations urdf-gibbs-demo.html

@@ -65,9 +65,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     compile_ = objects._compile
 
-    def count(llvm: object, machine: object, ir: str, compact: bool) -> bytes:
+    def count(llvm: object, machine: object, ir: str, *how: bool) -> bytes:
         texts.append(ir)
-        return compile_(llvm, machine, ir, compact)
+        return compile_(llvm, machine, ir, *how)
 
     monkeypatch.setattr(objects, "_compile", count)
     return texts

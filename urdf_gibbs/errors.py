@@ -92,3 +92,7 @@ class OracleMissingError(UrdfGibbsError, ImportError):
 
 class UrdfWarning(UserWarning):
     """A URDF that loads but deserves a look; ``urdf-gibbs check`` prints the findings one by one."""
+
+
+class DriverError(UrdfGibbsError):
+    """The compiled driver of simulations is not there and cannot be made."""

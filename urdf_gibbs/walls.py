@@ -127,7 +127,7 @@ class Wall:
 
     def _nearest(self, x: ArrayLike, velocity: ArrayLike | None, t: ArrayLike) -> Array:
         """(..., 8): gap, its rate, normal (3), its rate (3), of the nearest surface."""
-        from urdf_gibbs.contact.surfaces import nearest
+        from urdf_gibbs.contact.surfaces import Places, nearest
 
         kind = type(self).__name__
         points = _points(kind, "x", x)
@@ -139,13 +139,13 @@ class Wall:
             raise ArgumentError(
                 f"{kind}: x {points.shape}, velocity {speeds.shape} and t {times.shape} do not broadcast to one shape of points"
             ) from None
-        # Copies: a read-only view is another type to the compiler.
         points, speeds = (np.broadcast_to(array, (*batch, 3)).reshape(-1, 3).copy() for array in (points, speeds))
         instants = np.broadcast_to(times, batch).reshape(-1).copy()
         surfaces, keep = self._packed
         out = np.empty((len(instants), 8))
         # Scratch of its own for each call: two threads may ask the same wall.
-        nearest(surfaces.replaced(scratch=np.zeros_like(surfaces.scratch)), instants, points, speeds, out)
+        own = surfaces.replaced(scratch=np.zeros_like(surfaces.scratch))
+        nearest(own, Places(t=instants, x=points, xd=speeds, out=out))
         keep.raise_error()
         return out.reshape(*batch, 8)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -28,7 +26,6 @@ from urdf_gibbs.simulation.scenario import Scenario, read_scenario
 from urdf_gibbs.simulation.trajectory import Trajectory
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
-COMPILING = "compiling the simulator, once for this machine: about a minute"
 PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 
 
@@ -135,11 +132,10 @@ def _check_options(
 
 
 class _Phases:
-    """Says on standard error what goes on: a spinner on a terminal, where there is none only that the compiler runs."""
+    """Says on standard error what goes on: a spinner on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet, self.told = quiet, False
-        self.text = ""
+        self.quiet = quiet
         self.status = Status("", console=err) if err.is_terminal and not quiet else None
 
     def __enter__(self) -> _Phases:
@@ -152,17 +148,8 @@ class _Phases:
             self.status.stop()
 
     def __call__(self, text: str) -> None:
-        self.text = text
         if self.status:
             self.status.update(text)
-
-    def compiling(self) -> None:
-        if self.text == COMPILING:
-            return
-        self(COMPILING)
-        if not (self.status or self.told or self.quiet):
-            err.print(COMPILING)
-        self.told = True
 
     def note(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         """In the place of ``warnings.showwarning``."""
@@ -183,53 +170,15 @@ class _Phases:
         self.status.start()
 
 
-@contextmanager
-def _watched(phases: _Phases) -> Iterator[None]:
-    """Tell when Numba really compiles: its passes do not run for what comes from the cache. Ctrl-C ends the compiler between two passes.
-
-    Not within one: LLVM calls back into Python, where an exception would be lost and leave a library half done.
-    """
-    from numba.core import event
-
-    pressed: list[int] = []
-
-    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
-        def on_start(self, started: Any) -> None:
-            if pressed:
-                raise KeyboardInterrupt
-            phases.compiling()
-
-        def on_end(self, ended: Any) -> None:
-            pass
-
-    def note(number: int, frame: Any) -> None:
-        pressed.append(number)
-        phases("interrupted, waiting for the compiler")
-
-    usual = signal.getsignal(signal.SIGINT)
-    mine = threading.current_thread() is threading.main_thread() and usual is signal.default_int_handler
-    if mine:
-        signal.signal(signal.SIGINT, note)
-    try:
-        with event.install_listener("numba:run_pass", Listener()):
-            yield
-    finally:
-        if mine:
-            signal.signal(signal.SIGINT, usual)
-    if pressed:
-        raise KeyboardInterrupt
-
-
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
     """The trajectory, seconds of CPU time, and why it ended early."""
-    phases("loading the simulator")
-    with _watched(phases):
-        from urdf_gibbs.simulation.simulate import Simulator
+    from urdf_gibbs.simulation.simulate import Simulator
 
-        arguments = scenario.arguments()
-        q0, v0, duration = (arguments.pop(name) for name in ("q0", "v0", "duration"))
-        simulator = Simulator(**arguments)
-        simulator.run(q0, v0, 0.0)  # compiles, and refuses a start inside a wall
+    phases("making the simulator ready")
+    arguments = scenario.arguments()
+    q0, v0, duration = (arguments.pop(name) for name in ("q0", "v0", "duration"))
+    simulator = Simulator(**arguments)
+    simulator.run(q0, v0, 0.0)  # refuses a start inside a wall
     problem = None
     with phases.simulated(duration) as progress:
         started = time.thread_time()
@@ -238,8 +187,6 @@ def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, Simula
         except SimulationError as failure:
             problem, trajectory = failure, failure.trajectory
         seconds = time.thread_time() - started
-    with _watched(phases):
-        trajectory.impacts[:1]  # compiles what describes an impact
     return trajectory, seconds, problem
 
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.engine.jit import call2, call4, jit
+from urdf_gibbs.engine.jit import call2, entry, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.walls import Drift, Implicit, Surface, Vibration, Wall, labels
@@ -35,7 +33,7 @@ STILL, VIBRATION, DRIFT, FUNCTION = range(4)
 # Columns of Surfaces.values.
 SIGN, RADIUS, CENTRE, FRAME, SIZE, MOTION, WIDTH = 0, 1, 2, 5, 14, 18, 23
 # Columns of Surfaces.whole.
-KIND, MOVES, MOTION_CALL, SHAPE_CALL, CURVED_CALL, OFFSET, COUNT_X, COUNT_Y, WHOLE = range(9)
+KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, WHOLE = range(8)
 # Places in Surfaces.scratch: what a user's function reads (point or time, then the order of derivative wanted) and writes; what
 # curved() reads (point, question, radius); weights of a spline; a foot.
 POINT, JET, TIME, PATH, SPOT, WEIGHTS, FOOT, SCRATCH = 0, 4, 14, 16, 25, 30, 54, 57
@@ -55,6 +53,16 @@ class Surfaces(Struct):
     whole: Int2  # (ns, WHOLE)
     data: Float1  # coefficients of all height fields
     scratch: Float1  # (SCRATCH,)
+
+
+@struct
+class Places(Struct):
+    """Where ``nearest`` looks, and what it sees: signed distance, its rate, unit normal (3), its rate (3)."""
+
+    t: Float1  # (n,)
+    x: Float2  # (n, 3)
+    xd: Float2  # (n, 3)
+    out: Float2  # (n, 8)
 
 
 class Callbacks:
@@ -87,8 +95,6 @@ def pack(walls: Iterable[Wall]) -> tuple[Surfaces, list[str], list[float | None]
     addresses: dict[int, int] = {}  # a motion that several surfaces share is one callback
     for i, (name, record) in enumerate(records):
         kind[i] = whole[i, KIND] = KINDS[record.kind]
-        if kind[i] > SPHERE:
-            whole[i, CURVED_CALL] = curved().address
         values[i, SIGN], values[i, RADIUS] = record.sign, record.radius
         values[i, CENTRE : CENTRE + 3] = record.centre
         values[i, FRAME : FRAME + 9] = record.frame.ravel()
@@ -297,10 +303,10 @@ def wall_velocity(s: Surfaces, i: int, t: float) -> tuple[float, float, float]:
     return d[3], d[4], d[5]
 
 
-@jit
-def nearest(s: Surfaces, t: Array, x: Array, xd: Array, out: Array) -> None:
-    """out (n, 8): signed distance to the nearest surface, its rate, unit normal (3), its rate (3), at t (n,), x and xd (n, 3)."""
-    v = s.values
+@entry(Surfaces, Places)
+def nearest(s: Surfaces, places: Places) -> int:
+    """Fill ``out`` of the places."""
+    t, x, xd, out, v = places.t, places.x, places.xd, places.out, s.values
     for k in range(len(t)):
         out[k, :] = math.nan
         for i in range(len(s.kind)):
@@ -317,6 +323,7 @@ def nearest(s: Surfaces, t: Array, x: Array, xd: Array, out: Array) -> None:
                 out[k, 2], out[k, 3], out[k, 4] = _world(v, i, f[1], f[2], f[3])
                 hw = _times(f, w[0], w[1], w[2])
                 out[k, 5], out[k, 6], out[k, 7] = _world(v, i, hw[0], hw[1], hw[2])
+    return 0
 
 
 @jit
@@ -408,28 +415,21 @@ def _exact(s: Surfaces, i: int, x: float, y: float, z: float) -> Jet:
 
 @jit
 def _asked(s: Surfaces, i: int, x: float, y: float, z: float, question: int, radius: float) -> Jet:
-    """The answer of the code below, called by its address: so it is compiled once, not into every caller, and only where needed."""
+    """The answer of the code below, which is compiled once, not into every caller."""
     u = s.scratch
     u[SPOT], u[SPOT + 1], u[SPOT + 2], u[SPOT + 3], u[SPOT + 4] = x, y, z, question, radius
-    row, numbers = s.values.ctypes.data + 8 * WIDTH * i, s.whole.ctypes.data + 8 * WHOLE * i
-    call4(s.whole[i, CURVED_CALL], row, numbers, s.data.ctypes.data, u.ctypes.data)
+    curved(s, i)
     j = JET
     return u[j], u[j + 1], u[j + 2], u[j + 3], u[j + 4], u[j + 5], u[j + 6], u[j + 7], u[j + 8], u[j + 9]
 
 
-# curved surfaces: compiled apart, rows of Surfaces instead of the whole ---------------------------
+# curved surfaces: compiled apart ------------------------------------------------------------------
 
 
-@cache
-def curved() -> Any:
-    """The C function ``int64 f(values row, whole row, data, scratch)``: answers the question in scratch[SPOT:] at scratch[JET:]."""
-    real, whole = numba.types.CPointer(numba.float64), numba.types.CPointer(numba.int64)
-    return numba.cfunc(numba.int64(real, whole, real, real), cache=True, error_model="numpy")(_curved)
-
-
-def _curved(values: Any, numbers: Any, data: Any, scratch: Any) -> int:
-    p, n, u = numba.carray(values, (WIDTH,)), numba.carray(numbers, (WHOLE,)), numba.carray(scratch, (SCRATCH,))
-    c = numba.carray(data, (n[OFFSET] + (n[COUNT_X] + 2) * (n[COUNT_Y] + 2),))
+@entry(Surfaces, int)
+def curved(s: Surfaces, i: int) -> int:
+    """Answer the question of surface i in scratch[SPOT:] at scratch[JET:]."""
+    p, n, c, u = s.values[i], s.whole[i], s.data, s.scratch
     x, y, z, question = u[SPOT], u[SPOT + 1], u[SPOT + 2], int(u[SPOT + 3])
     if question == DISTANCE:
         f = _distance(p, n, c, u, x, y, z)

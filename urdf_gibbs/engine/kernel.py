@@ -132,8 +132,8 @@ def kernel(
             found = robot._cache.get(key)
             if found is None:
                 made = _made(robot, name, options) if method == COMPILED else Reference(robot, name, options, method)
+                robot._cache[f"made {key}"] = made  # first: whoever finds the entry looks for this too, without the lock
                 found = robot._cache[key] = made.entry
-                robot._cache[f"made {key}"] = made
     return found
 
 

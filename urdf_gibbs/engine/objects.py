@@ -52,17 +52,29 @@ _codes: dict[str, Code] = {}
 _lock = threading.Lock()
 
 
-def _new_lock() -> None:
-    """A forked process may inherit the lock while another thread, which it does not have, holds it."""
+def _wait_for_llvm() -> None:
+    """A fork takes along the locks inside of LLVM as they are: no other thread may hold one then."""
+    if llvm := sys.modules.get("llvmlite.binding.ffi"):
+        llvm.lib._lock.__enter__()
+
+
+def _leave_llvm() -> None:
+    if llvm := sys.modules.get("llvmlite.binding.ffi"):
+        llvm.lib._lock.__exit__()
+
+
+def _begin_child() -> None:
+    """Between two calls of LLVM another thread, which the child does not have, may have held our lock."""
     global _lock
+    _leave_llvm()
     _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)
+    os.register_at_fork(before=_wait_for_llvm, after_in_parent=_leave_llvm, after_in_child=_begin_child)
 
 
-def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -> Code:
+def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, portable: bool = False) -> Code:
     """Load the machine code of LLVM IR text, from the cache on disk or else compiled.
 
     The same text gives the same ``Code``, so the code must not keep state.
@@ -72,6 +84,7 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -
     ir : the text of one module; it may call ``sin`` and ``cos`` of the C library.
     opt : optimisation level of code generation, 0 to 3.
     symbols : addresses of further external functions, by name.
+    portable : the text is optimised as far as no CPU is needed to know, but has no vectors yet.
     """
     import llvmlite
     import llvmlite.binding as llvm
@@ -86,13 +99,13 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None) -
         compact = COMPACT and opt > 0  # at 0 LLVM makes stubs, whatever it is told
         model = {"reloc": "pic", "codemodel": "default"} if compact else {"reloc": "default", "codemodel": "jitdefault"}
         machine = target.create_target_machine(cpu=cpu, features=features, opt=opt, **model)
-        parts = (machine.triple, cpu, features, *model.values(), llvmlite.__version__, __version__, str(opt), ir)
+        parts = (machine.triple, cpu, features, *model.values(), llvmlite.__version__, __version__, str(opt), str(portable), ir)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         if key not in _codes:
-            payload = _read(key)
+            payload = read_cached(key)
             if payload is None:
-                payload = _compile(llvm, machine, ir, compact)
-                _write(key, payload)
+                payload = _compile(llvm, machine, ir, compact, portable)
+                write_cached(key, payload)
             _codes[key] = _load(llvm, machine, payload, compact, symbols or {})
         return _codes[key]
 
@@ -105,17 +118,20 @@ def _host(llvm: Any) -> tuple[str, str]:
         return "", ""
 
 
-def _compile(llvm: Any, machine: Any, ir: str, compact: bool) -> bytes:
-    """Object file of the IR text. It arrives vectorised: searching for vectors again would only cost time."""
+def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) -> bytes:
+    """Object file of the IR text. Unless it is portable it arrives vectorised: searching for vectors again would only cost time."""
     text = EXTERNAL.sub(r"\g<0> nonlazybind", ir) if compact else ir
     # Closed in this order: a context takes its modules along, and an exception could leave the order to the garbage collector.
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         if compact:
             module.link_in(llvm.parse_assembly(CALL_BY_TABLE, context))
         module.verify()
-        tuning = llvm.create_pipeline_tuning_options(speed_level=1)
+        tuning = llvm.create_pipeline_tuning_options(speed_level=2 if portable else 1)
         tuning.slp_vectorization = False
-        tuning.loop_vectorization = False
+        tuning.loop_vectorization = portable
+        if portable:  # all other work on loops and calls is done
+            tuning.loop_unrolling = tuning.loop_interleaving = False
+            tuning.inlining_threshold = 0
         passes = llvm.create_pass_builder(machine, tuning)
         passes.getModulePassManager().run(module, passes)
         payload: bytes = machine.emit_object(module)
@@ -166,7 +182,7 @@ def cache_folder() -> Path | None:
     return base / "urdf_gibbs"
 
 
-def _read(key: str) -> bytes | None:
+def read_cached(key: str) -> bytes | None:
     """Object file of a key, None unless it is whole."""
     folder = cache_folder()
     if folder is None:
@@ -180,7 +196,7 @@ def _read(key: str) -> bytes | None:
     return payload if head == MAGIC + hashlib.sha256(payload).digest() else None
 
 
-def _write(key: str, payload: bytes) -> None:
+def write_cached(key: str, payload: bytes) -> None:
     """Store an object file. Readers and other writers see the old file, the new one or none, never a part."""
     folder = cache_folder()
     if folder is None:

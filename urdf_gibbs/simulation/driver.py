@@ -160,7 +160,7 @@ def in_cycle(s: System, st: State) -> bool:
     time others were struck. Remembers which strike now. The more impacts there have been lately, the longer that time, so that
     no more than some tens of thousands a second can last."""
     t, zeno = st.clock[TIME], st.limits[ZENO]
-    st.clock[BUSY] = 1.0 + st.clock[BUSY] * np.exp(-(t - st.clock[STRUCK]) / (BUSY_TIME * zeno))
+    st.clock[BUSY] = 1.0 + st.clock[BUSY] * max(0.0, 1.0 - (t - st.clock[STRUCK]) / (BUSY_TIME * zeno))
     st.clock[CYCLE_TIME] = IN_CYCLE * zeno * max(1.0, st.clock[BUSY] / BUSY_BLOWS)
     long = st.clock[CYCLE_TIME]
     weak, others = True, False

@@ -12,7 +12,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import LIMIT, WALL, contact_gap
@@ -235,7 +234,7 @@ def closing(s: System, st: State, h: float, c: int) -> float:
     return -1.0
 
 
-@block(CLOSING, System, State, float, returns=types.float64)
+@block(CLOSING, System, State, float, returns=float)
 def first_closing(s: System, st: State, h: float) -> float:
     """The fraction of the step at which the first of the suspects closes, and the contact in st.count[TARGET]; 2 where none does."""
     best = 2.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from urdf_gibbs.contact import complementarity, laws
 from urdf_gibbs.contact.complementarity import copy
@@ -149,7 +148,7 @@ DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 LCP, LEAST_NORM, PRESS = range(len(LAWS), len(LAWS) + 3)  # asked of ``solve`` beside the impact laws
 
 
-@block(SOLVE, System, int, int, returns=types.float64)
+@block(SOLVE, System, int, int, returns=float)
 def solve(s: System, problem: int, k: int) -> float:
     """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam ⟂ K lam + u >= 0, or the shortest K lam = u,
     which may be asked to push where that is possible."""

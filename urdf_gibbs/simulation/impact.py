@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from urdf_gibbs.contact import laws
 from urdf_gibbs.contact.complementarity import copy
@@ -93,7 +92,7 @@ def law_now(st: State) -> int:
     return NEWTON if law == EQUALITY and st.clock[STRUCK] == st.clock[TIME] else law
 
 
-@block(IMPACT, System, State, int, returns=types.float64)
+@block(IMPACT, System, State, int, returns=float)
 def impact(s: System, st: State, k: int) -> float:
     """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is none, infinity where no velocity
     would do.
@@ -234,7 +233,7 @@ def calm(s: System, m: int) -> float:
     return CALM * largest
 
 
-@block(OPENING, System, State, float, returns=types.float64)
+@block(OPENING, System, State, float, returns=float)
 def opening(s: System, st: State, t: float) -> float:
     """How fast the held contacts open in the state st.work, relative to what is calm: one must be let go where this is above 1.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import threading
 import time as clock
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +22,7 @@ from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
-from urdf_gibbs.engine.jit import block_addresses
+from urdf_gibbs.engine.jit import OUT_OF_MEMORY, block_addresses
 from urdf_gibbs.engine.kernel import GRAVITY, c_function, kernel, triple
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, UnknownNameError, UrdfGibbsError
 from urdf_gibbs.robot.manifold import quaternion_error
@@ -71,6 +73,7 @@ REASONS = {
     CONTROLLER: "the controller failed",
     JAMMED: "no motion exists from here: opposing contacts close in on each other",
     CHATTER: f"{driver.COUNTED_BLOWS} impacts in less than as many times zeno, the contacts struck and how often",
+    OUT_OF_MEMORY: "there is not enough memory",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _LOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
@@ -127,10 +130,7 @@ class Simulator:
         )
         self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
         self._controller = _Controlled(controller, robot) if controller is not None else None
-        with _interruptible() as interrupted:  # an exception inside of the compiler would leave it in pieces
-            self._blocks = np.array(block_addresses(), dtype=np.int64)
-        if interrupted:
-            raise KeyboardInterrupt
+        self._blocks = np.array(block_addresses(), dtype=np.int64)
         self._system = self._made(damping, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0}
@@ -138,12 +138,12 @@ class Simulator:
         self._dense = bool(dense)
         self._described = self._plain_settings()
         self._state, self._record = self._rooms()
-        # By ctypes: Numba's own way in looks at the types of all arguments again in each call.
         self._advance = _ADVANCE(int(self._system.blocks[ADVANCE]))
         self._see_contacts = _LOOK(int(self._system.blocks[CONTACTS]))
         self._report = _LOOK(int(self._system.blocks[REPORT]))
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
+        _made.add(self)
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
     def _made(self, damping: bool, controlled: bool, in_stages: bool) -> System:
@@ -267,14 +267,7 @@ class Simulator:
 
     def _run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None) -> Trajectory:
         robot, s = self.robot, self._system
-        q = _vector("q0", q0, robot.nq)
-        v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
-        duration = _within("duration", duration, 0.0, np.inf)
-        if duration == np.inf:
-            raise ArgumentError("duration=inf, expected a finite number of seconds")
-        joint, off = quaternion_error(robot.joints, q)
-        if off > QUATERNION:
-            raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
+        q, v, duration = _checked_start(robot, q0, v0, duration)
         state = self._start(q, v, duration)
         log = _Log(self)
         s.count[0], s.torque[:], s.tau[:] = 0, self._torque, self._torque
@@ -419,7 +412,21 @@ def simulate(
     wall, SimulationError with the trajectory so far where the motion cannot go on.
     """
     options = {"walls": walls, "law": law, "restitution": restitution, "controller": controller, **options}
-    return _simulator(robot, options).run(q0, v0, duration, progress)
+    start = _checked_start(robot, q0, v0, duration)  # before anything is compiled
+    return _simulator(robot, options).run(*start, progress)
+
+
+_made: WeakSet[Simulator] = WeakSet()
+
+
+def _begin_child() -> None:
+    """A forked process may inherit a simulator while another thread, which it does not have, runs it."""
+    for simulator in _made:
+        simulator._lock, simulator._owner = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
 
 
 def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
@@ -592,6 +599,19 @@ class _Log:
 def _listed(names: list[str]) -> str:
     """The first few."""
     return ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+
+
+def _checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> tuple[Array, Array, float]:
+    """The start and the duration of a run as it takes them."""
+    q = _vector("q0", q0, robot.nq)
+    v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
+    duration = _within("duration", duration, 0.0, np.inf)
+    if duration == np.inf:
+        raise ArgumentError("duration=inf, expected a finite number of seconds")
+    joint, off = quaternion_error(robot.joints, q)
+    if off > QUATERNION:
+        raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
+    return q, v, duration
 
 
 def _is_plain(tree: Tree, nq: int) -> bool:

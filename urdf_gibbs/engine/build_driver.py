@@ -1,0 +1,258 @@
+"""Compile the driver to one portable module: ``python -m urdf_gibbs.engine.build_driver [FILE]``. Needs Numba.
+
+Numba gives LLVM IR for each entry. Linked to one module, with its memory from malloc and without its Python, its exceptions and
+anything of a CPU or system, it is text that every LLVM since 20 makes into machine code. Built twice it is the same to the last byte.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from urdf_gibbs.engine import driver_code, jit
+
+# No machine shall be seen in the result, nor the order in which Python walks through a set. Read when Numba is imported.
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_LOOP_VECTORIZE": "0",
+    "NUMBA_SLP_VECTORIZE": "0",
+    "NUMBA_DISABLE_JIT": "0",
+    "NUMBA_BOUNDSCHECK": "0",
+    "NUMBA_DEBUGINFO": "0",
+    "NUMBA_OPT": "3",
+}
+
+# What Numba's arrays ask of its runtime, which is in C. MemInfo: references, three pointers (the third: the data), size, allocator.
+# A reshape is only asked of arrays in C order, where it always works out.
+RUNTIME = """
+%MemInfo = type { i64, ptr, ptr, ptr, i64, ptr }
+declare ptr @PyMem_RawMalloc(i64)
+declare void @PyMem_RawFree(ptr)
+define noalias ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
+  %a = zext i32 %align to i64
+  %with = add i64 %size, 48
+  %room = add i64 %with, %a
+  %p = call ptr @PyMem_RawMalloc(i64 %room)
+  %none = icmp eq ptr %p, null
+  br i1 %none, label %bad, label %good
+bad:
+  ret ptr null
+good:
+  store i64 1, ptr %p
+  %after = getelementptr i8, ptr %p, i64 48
+  %first = ptrtoint ptr %after to i64
+  %mask = sub i64 %a, 1
+  %above = add i64 %first, %mask
+  %negative = sub i64 0, %a
+  %aligned = and i64 %above, %negative
+  %data = inttoptr i64 %aligned to ptr
+  %field = getelementptr %MemInfo, ptr %p, i32 0, i32 3
+  store ptr %data, ptr %field
+  ret ptr %p
+}
+define void @NRT_MemInfo_call_dtor(ptr %p) {
+  call void @PyMem_RawFree(ptr %p)
+  ret void
+}
+define i32 @numba_attempt_nocopy_reshape(i64 %n, ptr %d, ptr %s, i64 %newn, ptr %newd, ptr %news, i64 %itemsize, i32 %f) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [%newn, %entry], [%before, %body]
+  %stride = phi i64 [%itemsize, %entry], [%next, %body]
+  %done = icmp eq i64 %i, 0
+  br i1 %done, label %end, label %body
+body:
+  %before = sub i64 %i, 1
+  %at = getelementptr i64, ptr %news, i64 %before
+  store i64 %stride, ptr %at
+  %extent = getelementptr i64, ptr %newd, i64 %before
+  %count = load i64, ptr %extent
+  %next = mul i64 %stride, %count
+  br label %loop
+end:
+  ret i32 1
+}
+"""
+
+
+def compiled() -> list[str]:
+    """The text of one module for each entry."""
+    from numba.core import compiler, cpu
+    from numba.core.codegen import CPUCodeLibrary
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    import urdf_gibbs.simulation.driver  # noqa: F401  the decorators note everything
+    from urdf_gibbs.engine import numba_types
+
+    def finished(library: Any) -> None:
+        library._finalize_dynamic_globals()
+        library._verify_declare_only_symbols()
+        library._finalized = True
+
+    # Nothing is run here: no machine code, which would also leave marks of this CPU in the modules. All that is
+    # optimised is the whole, once.
+    CPUCodeLibrary._finalize_final_module = finished
+    CPUCodeLibrary._optimize_final_module = lambda library: None
+    cpu.CPUContext.get_executable = lambda context, library, description, environment: [].append  # Numba wants some built-in method
+    numba_types.register()
+    flags = compiler.Flags()
+    flags.nrt = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.error_model = "numpy"
+    texts = []
+    for made in jit.entries.values():
+        arguments, returned = tuple(map(numba_types.kind_of, made.kinds)), numba_types.kind_of(made.returns)
+        with global_compiler_lock:
+            result = compiler.compile_extra(
+                cpu_target.typing_context, cpu_target.target_context, made.function, arguments, returned, flags, {}
+            )
+            result.library._ensure_finalized()
+        texts.append(portable(result.library.get_llvm_str()) + _door(made, result.fndesc.llvm_func_name))
+    return texts
+
+
+def _door(made: jit.Entry, inner: str) -> str:
+    """The entry as a C function: Numba's own returns a status, and its result by a pointer."""
+    kinds = [{int: "i64", float: "double"}.get(kind, "ptr") for kind in made.kinds]
+    kind, nothing, bad = ("double", "0.0", "0x7FF8000000000000") if made.returns is float else ("i64", "0", str(jit.OUT_OF_MEMORY))
+    parameters = ", ".join(f"{one} %a{i}" for i, one in enumerate(kinds))
+    return f"""
+define {kind} @"{made.name}"({parameters}) {{
+  %result = alloca {kind}
+  %exception = alloca ptr
+  store {kind} {nothing}, ptr %result
+  %status = call i32 @"{inner}"(ptr %result, ptr %exception, {parameters})
+  %value = load {kind}, ptr %result
+  %well = icmp eq i32 %status, 0
+  %answer = select i1 %well, {kind} %value, {kind} {bad}
+  ret {kind} %answer
+}}
+"""
+
+
+def linked(texts: list[str]) -> str:
+    """One module in which only the entries can be seen, optimised as far as no CPU is needed to know."""
+    import llvmlite.binding as llvm
+
+    context = llvm.create_context()
+    whole = llvm.parse_assembly(RUNTIME, context)
+    for text in texts:
+        module = llvm.parse_assembly(text, context)
+        for function in module.functions:
+            if not function.is_declaration and function.name not in jit.entries:
+                function.linkage = "linkonce_odr"
+        whole.link_in(module)
+    for value in (*whole.functions, *whole.global_variables):
+        if not value.is_declaration and value.name not in jit.entries:
+            value.linkage = "internal"
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu="generic", features="", opt=3)
+    # As Numba does: once so that references meet in one function and cancel, then for good.
+    for level in (2, 3):
+        tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+        passes = llvm.create_pass_builder(machine, tuning)
+        manager = passes.getModulePassManager()
+        manager.add_refprune_pass()
+        manager.run(whole, passes)
+    whole.verify()
+    return str(whole)
+
+
+def portable(text: str) -> str:
+    return re.sub(r"^(target (datalayout|triple)|source_filename) = .*\n", "", text, flags=re.MULTILINE)
+
+
+def named(text: str) -> str:
+    """Short names: Numba's spell out all types, and count what was compiled before."""
+    declared = set(re.findall(r'^declare .*?@"?([^"(]+)"?\(', text, flags=re.MULTILINE))
+    names: dict[str, str] = {}
+
+    def short(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name is None or name in jit.entries or name in declared:
+            return found[0]
+        if name not in names:
+            names[name] = f"f{len(names)}_{_own_name(name)}"
+        return f"@{names[name]}"
+
+    text = re.sub(r', !"[^"]*"', "", text)  # of scopes
+    return re.sub(r'c"[^"]*"|@"([^"]+)"|@([A-Za-z0-9_.$]+)', short, text)
+
+
+def _own_name(mangled: str) -> str:
+    """The function's name: _ZN, then the length and letters of package, module, name, then B: what the compiler added."""
+    at, name = 3, ""
+    while mangled.startswith("_ZN") and (length := re.match(r"\d+", mangled[at:])):
+        start = at + length.end()
+        at = start + int(length[0])
+        name = mangled[start:at]
+    return re.sub(r"\W", "_", name)
+
+
+def plain(text: str) -> str:
+    """Without attributes, which differ between the versions of LLVM."""
+    multiline = re.MULTILINE
+    text = re.sub(r"^attributes #\d+ = .*\n", "", text, flags=multiline)
+    text = re.sub(r"^(declare .*?\))( local_unnamed_addr)?( #\d+)?$", r"\1", text, flags=multiline)
+    text = re.sub(r"^(define .*?) local_unnamed_addr", r"\1", text, flags=multiline)
+    text = re.sub(r"^((?:define|\s+(?:%\S+ = )?(?:tail |musttail |notail )?call) .*?) #\d+", r"\1 nounwind", text, flags=multiline)
+    gone = (
+        r"nocapture|noundef|writeonly|readonly|readnone|nofree|nonnull|immarg|returned|writable|dead_on_unwind|dead_on_return|mustprogress"
+        r"|allocptr|allocalign|captures\([^()]*(?:\([^()]*\))?[^()]*\)|initializes\(\([^)]*\)\)|range\([^)]*\)"
+        r"|dereferenceable(?:_or_null)?\(\d+\)|align \d+(?= %)"
+    )
+    text = re.sub(rf"(?<![\w%@.])(?:{gone})(?!\w) ?", "", text)
+    return re.sub(r"^.*@llvm\.lifetime\..*\n", "", text, flags=multiline)
+
+
+def checked(text: str) -> str:
+    """Refuse what would not run elsewhere."""
+    import llvmlite.binding as llvm
+
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        module.verify()
+        defined = {f.name for f in module.functions if not f.is_declaration}
+        outside = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    if missing := jit.entries.keys() - defined:
+        raise SystemExit(f"not in the module: {', '.join(sorted(missing))}")
+    if unknown := outside - driver_code.OUTSIDE:
+        raise SystemExit(f"the module calls {', '.join(sorted(unknown))}; expected only {', '.join(sorted(driver_code.OUTSIDE))}")
+    if found := re.search(r"inttoptr \(i64 \d+|^attributes|target ", text, flags=re.MULTILINE):
+        raise SystemExit(f"the module has {found[0]!r} in it, which belongs to this machine")
+    return text
+
+
+def build(path: Path) -> None:
+    """Write the module to a file."""
+    import llvmlite
+    import numba
+
+    started = time.process_time()
+    stamp = driver_code.stamp()
+    text = checked(plain(named(portable(linked(compiled())))))
+    made_by = f"Numba {numba.__version__}, llvmlite {llvmlite.__version__}, Python {sys.version_info.major}.{sys.version_info.minor}"
+    if driver_code.stamp() != stamp:
+        raise SystemExit("the driver's sources changed while they were compiled")
+    path.write_bytes(driver_code.packed(stamp, made_by, text))
+    print(f"{path}: {path.stat().st_size} bytes, {time.process_time() - started:.0f} s, {made_by}")
+
+
+def main() -> None:
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else driver_code.SHIPPED
+    if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+        command = [sys.executable, "-m", "urdf_gibbs.engine.build_driver", str(path)]
+        raise SystemExit(subprocess.run(command, env=os.environ | ENVIRONMENT, check=False).returncode)
+    build(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The machine code of the compiled driver: a portable module that comes with the package, made for this machine when first used.
+
+    sources --build_driver.py (Numba, a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
+
+The module carries a stamp of the sources it was made from. Where they have changed since, in a developer's clone, it is built
+again and kept in the cache; everything after that is the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+from urdf_gibbs.engine.objects import Code, load_code, read_cached, write_cached
+from urdf_gibbs.errors import DriverError
+
+PACKAGE = Path(__file__).parents[1]
+SHIPPED = Path(__file__).with_name("driver.ll.xz")
+DECORATED = re.compile(rb"^@(jit|jit_inline|entry|block|struct)\b", re.MULTILINE)
+# What has a say without a decorated function in it: tables of constants, and how things are compiled.
+BESIDE = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
+MEMORY = ("PyMem_RawMalloc", "PyMem_RawFree")  # Python's raw allocator, which needs no lock
+LIBRARY = ("sqrt", "pow", "exp2", "ldexp", "floor", "ceil", "sin", "cos", "memset", "memcpy", "memmove")  # of the C library
+OUTSIDE = frozenset(MEMORY + LIBRARY)  # what the module may call
+BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
+
+
+def sources() -> list[Path]:
+    """All files that are compiled into the driver."""
+    found = sorted(path for room in ("contact", "engine", "simulation") for path in (PACKAGE / room).glob("**/*.py"))
+    return [path for path in found if path.name in BESIDE or DECORATED.search(path.read_bytes())]
+
+
+def stamp() -> str:
+    """Of the sources: their names and bytes, whatever ends their lines."""
+    digest = hashlib.sha256()
+    for path in sources():
+        text = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()} {len(text)}\n".encode())
+        digest.update(text)
+    return digest.hexdigest()
+
+
+def packed(stamp: str, made_by: str, text: str) -> bytes:
+    """A module as it is kept in a file."""
+    return lzma.compress(f"; sources {stamp}\n; {made_by}\n{text}".encode(), preset=9)
+
+
+def stamp_of(data: bytes) -> str:
+    """Of the sources that a packed module was made from; empty where it is none."""
+    try:
+        head = lzma.LZMADecompressor().decompress(data, max_length=200)
+    except lzma.LZMAError:
+        return ""
+    found = re.match(rb"; sources ([0-9a-f]{64})\n", head)
+    return found[1].decode() if found else ""
+
+
+def module() -> bytes:
+    """The packed module of the sources as they are: the one that comes with the package, else from the cache, else built."""
+    wanted = stamp()
+    try:
+        data = SHIPPED.read_bytes()
+    except OSError:
+        data = b""
+    if stamp_of(data) == wanted:
+        return data
+    key = hashlib.sha256(f"driver {wanted}".encode()).hexdigest()
+    kept = read_cached(key)
+    if kept is None or stamp_of(kept) != wanted:
+        kept = _built(wanted)
+        write_cached(key, kept)
+    return kept
+
+
+def _built(wanted: str) -> bytes:
+    """By Numba, in a process of its own."""
+    if importlib.util.find_spec("numba") is None:
+        raise DriverError(
+            f"{SHIPPED} is missing, damaged or was made from other sources than those in {PACKAGE}, and Numba, which compiles them, "
+            "is not installed; expected a package as it was installed, or Numba (pip install numba)"
+        )
+    warnings.warn(BUILDING, stacklevel=2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / SHIPPED.name
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))}
+        command = [sys.executable, "-m", "urdf_gibbs.engine.build_driver", str(path)]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        data = path.read_bytes() if path.exists() else b""
+    if done.returncode or stamp_of(data) != wanted:
+        raise DriverError(f"the driver's sources do not compile:\n{done.stdout.strip()}")
+    return data
+
+
+@cache
+def address(name: str) -> int:
+    """Of the machine code of an entry."""
+    return _code().address(name)
+
+
+@cache
+def _code() -> Code:
+    return load_code(lzma.decompress(module()).decode(), symbols=_symbols(), portable=True)
+
+
+def _symbols() -> dict[str, int]:
+    """Addresses of what the module calls."""
+    found = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in MEMORY}
+    for name in (None, "libm.so.6", "ucrtbase", "vcruntime140"):
+        try:
+            library = ctypes.CDLL(name)
+        except (OSError, TypeError):  # TypeError: Windows has no library None
+            continue
+        for one in LIBRARY:
+            if one not in found and hasattr(library, one):
+                found[one] = ctypes.cast(library[one], ctypes.c_void_p).value or 0
+    return found
