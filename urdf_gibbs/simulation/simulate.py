@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # signal itself looks handlers up in an enumeration, which costs more than the call
 import ctypes
-import signal
+import math
 import threading
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,7 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
 )
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
+from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
 Array = NDArray[np.float64]
@@ -58,6 +60,7 @@ ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
 KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
+PLAIN = frozenset((bool, int, float, str, type(None)))
 REASONS = {
     SINGULAR: "the mass matrix is singular here",
     NOT_FINITE: "the acceleration is not finite",
@@ -137,6 +140,8 @@ class Simulator:
         self._report = _LOOK(int(self._system.blocks[REPORT]))
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
+        self._names = self._candidates.names
+        self._quaternions = [joint.iq + 3 for joint in robot.joints if joint.type == "floating" and not joint.is_mimic]
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
     def _made(self, damping: bool, controlled: bool, in_stages: bool) -> System:
@@ -264,8 +269,8 @@ class Simulator:
         duration = _within("duration", duration, 0.0, np.inf)
         if duration == np.inf:
             raise ArgumentError("duration=inf, expected a finite number of seconds")
-        joint, off = quaternion_error(robot.joints, q)
-        if off > QUATERNION:
+        if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in self._quaternions):
+            joint, off = quaternion_error(robot.joints, q)
             raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
         state = self._start(q, v, duration)
         log = _Log(self)
@@ -283,19 +288,20 @@ class Simulator:
             if self._controller:
                 self._controller.interrupted = interrupted
             while status == driver.PAUSED and not interrupted:
-                before, done = clock.perf_counter(), int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum())
+                before, done = clock.perf_counter(), _tried(state)
                 status = advance(s._address, state._address, log.record._address, steps)
                 log.take()
                 took = clock.perf_counter() - before
-                tried = max(1, int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum()) - done)  # the record may have been full sooner
+                tried = max(1, _tried(state) - done)  # the record may have been full sooner
                 steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
                 if progress is not None:
                     progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
+        count = state.count.tolist()
         statistics = {
-            "steps": int(state.count[ACCEPTED]),
-            "rejected": int(state.count[REJECTED]),
+            "steps": count[ACCEPTED],
+            "rejected": count[REJECTED],
             "evaluations": int(s.count[0]),
-            "impacts": int(state.count[IMPACTS]),
+            "impacts": count[IMPACTS],
             "seconds": clock.perf_counter() - started,
         }
         if status in (driver.FINISHED, driver.PAUSED):
@@ -310,22 +316,21 @@ class Simulator:
 
     def _start(self, q: Array, v: Array, duration: float) -> State:
         robot, found = self.robot, self._candidates
-        nc = len(found.points)
         state = self._state
         state.clock[:] = 0.0, 1e-3, 0.0, -1.0, -1.0
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
         state.K[0] = 0.0
-        state.held[:] = 0
-        state.force[:] = 0.0
         self._record.filled[:] = 0
-        if nc:
+        if found.points:
+            state.held[:] = 0
+            state.force[:] = 0.0
             self._see_contacts(self._system._address, state._address, 0.0, 0)
             found.callbacks.raise_error()
-            gap = state.gaps[:, 0] / state.gaps[:, 3]
-            deep = np.flatnonzero(gap < -DEEP)
-            if len(deep):
+            if (state.gaps[:, 0] < -DEEP * state.gaps[:, 3]).any():
+                gap = state.gaps[:, 0] / state.gaps[:, 3]
+                deep = np.flatnonzero(gap < -DEEP)
                 raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
         return state
 
@@ -414,13 +419,29 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
 
 def _hashable(value: Any) -> Any:
     """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is tuple or kind is list:
+        return tuple([entry if type(entry) in PLAIN else _hashable(entry) for entry in value])
     if callable(value):
         raise TypeError
     if isinstance(value, Wall | Vibration | Drift):
-        return type(value), tuple((field.name, _hashable(getattr(value, field.name))) for field in fields(value))
+        return kind, tuple([_hashable(getattr(value, name)) for name in _field_names(kind)])
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
-    return tuple(_hashable(entry) for entry in value) if isinstance(value, list | tuple) else value
+    return tuple([_hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _tried(state: State) -> int:
+    """Steps and impacts so far."""
+    count: list[int] = state.count.tolist()
+    return count[ACCEPTED] + count[REJECTED] + count[IMPACTS]
 
 
 class _Controlled:
@@ -458,32 +479,30 @@ class _Log:
         self._simulator = simulator
         self.record = simulator._record
         self._rows: list[tuple[Array, ...]] = []
-        self._blows: list[tuple[Any, ...]] = []
+        self._blows: list[tuple[list[Any], int, list[Any], slice]] = []  # columns of impacts, which one; of their contacts, which
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
 
     def take(self) -> None:
         """Copy and empty the record."""
-        r = self.record
+        r, nq = self.record, self._simulator.robot.nq
         rows, blows, parts, turns = r.filled.tolist()
-        self._rows.append((r.t[:rows].copy(), r.y[:rows].copy(), r.F[:rows].copy(), r.force[:rows].copy()))
-        which, impulse, restitution = r.part[:parts].copy(), r.part_impulse[:parts].copy(), r.part_restitution[:parts].copy()
-        y, v, times, certificates = (
-            r.blow_y[:blows].copy(),
-            r.blow_v[:blows].copy(),
-            r.blow_t[:blows].tolist(),
-            r.blow_certificate[:blows].tolist(),
-        )
-        first = 0
-        for i, (k, rounds, law) in enumerate(r.blow_size[:blows].tolist()):
-            own = slice(first, first + k)
-            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], rounds, certificates[i], LAWS[law]))
-            first += k
-        for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
-            if begins:
-                self._open[c] = (t, accumulation)
-            else:
-                self._phases.append(self._phase(c, *self._open.pop(c), t))
+        F = r.F[:rows].copy() if r.F.shape[0] else r.F
+        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
+        if blows:
+            columns = (r.blow_t, r.blow_y, r.blow_v, r.blow_size, r.blow_certificate)
+            struck = [column[:blows].copy() for column in columns]
+            contacts = [column[:parts].copy() for column in (r.part, r.part_impulse, r.part_restitution)]
+            first = 0
+            for i, k in enumerate(r.blow_size[:blows, 0].tolist()):
+                self._blows.append((struck, i, contacts, slice(first, first + k)))
+                first += k
+        if turns:
+            for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
+                if begins:
+                    self._open[c] = (t, accumulation)
+                else:
+                    self._phases.append(self._phase(c, *self._open.pop(c), t))
         r.filled[:] = 0
 
     @property
@@ -497,18 +516,20 @@ class _Log:
     def _impact(self, i: int) -> Impact:
         simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        t, which, y, v1, impulse, restitution, rounds, certificate, law = self._blows[i]
+        struck, row, contacts, own = self._blows[i]
+        t, y, v1, (_, rounds, law), certificate = (column[row] for column in struck)
+        which, impulse, restitution = (column[own] for column in contacts)
         q, v0 = y[:nq], y[nq:]
         k, state = len(which), simulator._state
         with simulator._alone():
             s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
-            simulator._report(s._address, state._address, t, k)
+            simulator._report(s._address, state._address, float(t), k)
             out = s.seen[:k].copy()
             kinetic, left, potential = s.energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
         cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
-            time=t,
+            time=float(t),
             points=tuple(found.points[c] for c in which),
             walls=tuple(found.walls[c] for c in which),
             positions=out[:, :3],
@@ -525,24 +546,23 @@ class _Log:
             q=q,
             v_before=v0,
             v_after=v1,
-            law=law,
-            rounds=rounds,
-            certificate=certificate,
+            law=LAWS[law],
+            rounds=int(rounds),
+            certificate=float(certificate),
             energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
         )
 
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         simulator = self._simulator
-        nq = simulator.robot.nq
-        t, y, F, force = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*self._rows, strict=True))
+        t, q, v, F, force = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
-        return Trajectory(
+        return made_trajectory(
             robot=simulator.robot,
             gravity=simulator.gravity.copy(),
             t=t,
-            q=np.ascontiguousarray(y[:, :nq]),
-            v=np.ascontiguousarray(y[:, nq:]),
-            contact_names=simulator._candidates.names,
+            q=q,
+            v=v,
+            contact_names=simulator._names,
             contact_forces=force,
             impacts=self.impacts,
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
@@ -566,7 +586,7 @@ def _is_plain(tree: Tree, nq: int) -> bool:
 def _interruptible() -> Iterator[list[int]]:
     """Ctrl-C fills the list instead of raising; a second one raises. Only where Python's own handler is at work."""
     caught: list[int] = []
-    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    mine = threading.current_thread() is threading.main_thread() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
     if not mine:
         yield caught
         return
@@ -576,11 +596,11 @@ def _interruptible() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         caught.append(number)
 
-    signal.signal(signal.SIGINT, note)
+    _signal.signal(_signal.SIGINT, note)
     try:
         yield caught
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _longest_step(found: Candidates, walls: Sequence[Wall], resolution: float) -> float:
