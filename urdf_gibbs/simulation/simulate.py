@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.own_contacts import own_contacts
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.engine.jit import block_addresses
@@ -46,6 +47,7 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
 )
+from urdf_gibbs.simulation.own_step import own_step
 from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
@@ -158,11 +160,15 @@ class Simulator:
             c_function(robot, "elastic") if robot.is_flexible else None,
             c_function(robot, "potential_energy", gravity) if robot.is_flexible else None,
         ]
-        addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value for function in self._code]
+        addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0 for function in self._code]
         resistance = np.zeros(nv)
         for joint in robot.joints if damping else ():
             resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
         tree = tree_of(robot)
+        alone = not (in_stages or resistance.any() or controlled)  # nothing but a constant torque acts
+        step, kernel = own_step(robot) if alone else None, own_contacts(robot, found.contacts, found.surfaces)
+        addresses += [step.address("step"), step.address("dense")] if step else [0, 0]
+        addresses += [kernel.code.address("contacts") if kernel else 0]
         return System(
             tree=tree,
             contacts=found.contacts,
@@ -170,12 +176,14 @@ class Simulator:
             blocks=self._blocks,
             code=np.array(addresses, dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
-            plain=np.array([not (in_stages or resistance.any() or controlled), _is_plain(tree, nq)], np.int64),
+            plain=np.array([alone, _is_plain(tree, nq)], np.int64),
             damping=resistance,
             torque=self._torque.copy(),
             mass=robot.mass.copy(),
             com=robot.com.copy(),
             gravity=self.gravity,
+            rest=kernel.rest if kernel else np.zeros((0, 2), np.int64),
+            moves=kernel.moves if kernel else np.zeros((0, 9)),
             tau=self._torque.copy(),
             b=np.zeros(nv),
             q=np.zeros(nq),
@@ -210,6 +218,7 @@ class Simulator:
             count=np.zeros(11, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
+            error=np.full(1, -1.0),
             **{name: np.zeros(n) for name in ("y", "new", "work")},
             K=np.zeros((EXTENDED, n)),
             F=np.zeros((POWERS, n)),
@@ -419,7 +428,7 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
 
 def _hashable(value: Any) -> Any:
     """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in PLAIN:
         return value
     if kind is tuple or kind is list:
