@@ -25,7 +25,7 @@ from urdf_gibbs.contact.points import fixed_bodies
 from urdf_gibbs.engine.kernel import c_function
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.simulation.flight import OWN_CONTACTS, OWN_DENSE, OWN_STEP, PRESENT
-from urdf_gibbs.simulation.own_step import WRITTEN_OUT, own_step
+from urdf_gibbs.simulation.own_step import TABLE, WRITTEN_OUT, own_step
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,8 @@ def position_rate(robot: ug.Robot, q: Array, v: Array) -> Array:
             rate[k + 3 : k + 6] = 0.5 * (w * omega + np.cross([x, y, z], omega))
             rate[k + 6] = -0.5 * np.dot([x, y, z], omega)
         elif joint.type == "planar":
-            rate[k : k + 3] = Rotation.from_rotvec([0.0, 0.0, q[k + 2]]).apply([*v[j : j + 2], 0.0]) + [0.0, 0.0, v[j + 2]]
+            rate[k : k + 3] = Rotation.from_rotvec([0.0, 0.0, q[k + 2]]).apply([v[j], v[j + 1], 0.0])
+            rate[k + 2] += v[j + 2]
         else:
             rate[k : k + joint.nv] = v[j : j + joint.nv]
     return rate
@@ -145,11 +146,12 @@ def own(robot: ug.Robot, y: Array, tau: Array, h: float, tolerance: float, start
     address = ctypes.cast(forward or c_function(robot, "forward_dynamics", GRAVITY), ctypes.c_void_p).value
     K, F, new, work, limits = np.zeros((16, n)), np.zeros((7, n)), np.zeros(n), np.zeros(n), np.array([tolerance, tolerance])
     K[0] = start
-    step = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_void_p] * 6, ctypes.c_double)(code.address("step"))
-    dense = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 7, ctypes.c_double)(code.address("dense"))
-    error = step(address, *(x.ctypes.data for x in (y, tau, K, new, limits)), h)
-    status = dense(address, *(x.ctypes.data for x in (y, tau, K, new, work, F)), h)
-    return K, new, error, F, status
+    arrays = {"y": y, "tau": tau, "K": K, "new": new, "limits": limits, "work": work, "F": F}
+    table = np.array([address if name == "forward" else arrays[name].ctypes.data for name in TABLE])
+    trial = np.array([h, -1.0])
+    step, dense = (ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 2)(code.address(name)) for name in ("step", "dense"))
+    statuses = [function(table.ctypes.data, trial.ctypes.data) for function in (step, dense)]
+    return K, new, trial[1], F, max(statuses)
 
 
 @pytest.mark.parametrize("name", CASES)

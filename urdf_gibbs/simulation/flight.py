@@ -31,7 +31,7 @@ from urdf_gibbs.contact.kinematics import (
 )
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.surfaces import Surfaces, wall_velocity
-from urdf_gibbs.engine.jit import block, call2, call3, call4, invoke, jit
+from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
 
@@ -109,7 +109,8 @@ class State(Struct):
     count: Int1  # (11,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
-    error: Float1  # (1,) of the last step against its tolerance, -1: not known yet
+    trial: Float1  # (2,) length of the last step and its error against the tolerance, -1: not known yet
+    table: Int1  # (8,) addresses for the robot's own step
     y: Float1  # (n,)
     new: Float1  # (n,)
     work: Float1  # (n,)
@@ -392,22 +393,18 @@ def stages(s: System, st: State, h: float, first: int, last: int, which: int) ->
 @block(STEP, System, State, float)
 def step(s: System, st: State, h: float) -> int:
     """One step from y (with K[0] its derivative) to new; K[12] becomes the derivative there, force the contact forces there."""
-    st.error[0] = -1.0
-    if s.code[OWN_STEP] and st.count[HOLDING] == 0:
-        forward, y, tau, K, new = s.code[FORWARD], st.y.ctypes.data, s.tau.ctypes.data, st.K.ctypes.data, st.new.ctypes.data
-        error = invoke(s.code[OWN_STEP], (forward, y, tau, K, new, st.limits.ctypes.data, h), 0.0)
-        if error >= 0.0:
-            st.error[0] = error
-            s.count[0] += STAGES
-            return OK
+    st.trial[0], st.trial[1] = h, -1.0
+    if s.code[OWN_STEP] and st.count[HOLDING] == 0 and call2(s.code[OWN_STEP], st.table.ctypes.data, st.trial.ctypes.data) == 0:
+        s.count[0] += STAGES
+        return OK
     return stages(s, st, h, 1, STAGES + 1, NEXT)
 
 
 @jit
 def error_norm(st: State, h: float) -> float:
     """The error of a step against its tolerance: 1 is just right. Uses st.work and the last rows of st.K."""
-    if st.error[0] >= 0.0:
-        return st.error[0]
+    if st.trial[1] >= 0.0:
+        return st.trial[1]
     y, new, K, rtol, atol = st.y, st.new, st.K, st.limits[RTOL], st.limits[ATOL]
     e5, e3 = K[EXTENDED - 1], K[EXTENDED - 2]
     n = y.shape[0]
@@ -429,11 +426,10 @@ def error_norm(st: State, h: float) -> float:
 @block(DENSE, System, State, float)
 def dense_coefficients(s: System, st: State, h: float) -> int:
     """F (7, n) of the step; three more evaluations."""
-    if s.code[OWN_DENSE] and st.count[HOLDING] == 0:
-        forward, start, tau, rows, end = s.code[FORWARD], st.y.ctypes.data, s.tau.ctypes.data, st.K.ctypes.data, st.new.ctypes.data
-        if invoke(s.code[OWN_DENSE], (forward, start, tau, rows, end, st.work.ctypes.data, st.F.ctypes.data, h), 0) == 0:
-            s.count[0] += EXTENDED - STAGES - 1
-            return OK
+    st.trial[0] = h
+    if s.code[OWN_DENSE] and st.count[HOLDING] == 0 and call2(s.code[OWN_DENSE], st.table.ctypes.data, st.trial.ctypes.data) == 0:
+        s.count[0] += EXTENDED - STAGES - 1
+        return OK
     for c in range(st.force.shape[0]):
         st.spare[c] = st.force[c]
     status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)

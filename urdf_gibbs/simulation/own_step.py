@@ -1,12 +1,13 @@
 """A robot's own step: DOP853 written out for its number of coordinates, as machine code that calls its forward dynamics.
 
-    double step(int64_t forward(q, v, tau, a), y, tau, K, new, limits, double h)
-    int64_t dense(forward, y, tau, K, new, work, F, double h)
+    int64_t step(void *table[8], double trial[2])
+    int64_t dense(void *table[8], double trial[2])
 
 for flight without a held contact, under a constant torque. Both do what ``step`` and ``dense_coefficients`` (flight.py) do for all
 cases: coefficients are constants here, sums over stages run in lanes of four coordinates and start with the stage that has been known
-for longest, so that little is left to do when the newest derivative arrives. ``step`` returns the error against its tolerance,
-or -1 where the forward dynamics would not answer: then the general step, which can, begins again.
+for longest, so that little is left to do when the newest derivative arrives. The table holds what TABLE names: a C function and
+arrays of System and State. trial[0] is the length of the step, ``step`` writes its error against the tolerance to trial[1].
+The status is 1 where the forward dynamics would not answer: then the general step, which can, begins again.
 
 The code depends on the layout of q and v alone, and the forward dynamics are an argument: it is compiled in a moment, however large
 the robot is.
@@ -26,6 +27,7 @@ from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, STAGES, A, D
 
+TABLE = ("forward", "y", "tau", "K", "new", "limits", "work", "F")
 WRITTEN_OUT = 40  # coordinates up to which the sums are straight-line code; loops over lanes beyond
 INTRINSICS = """declare double @llvm.sqrt.f64(double)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
@@ -105,7 +107,7 @@ def _prepare_ir(robot: Robot) -> str:
 
 
 def _step_ir(robot: Robot, plain: bool) -> str:
-    f, n = Function(1), robot.nq + robot.nv
+    f, n = _function(), robot.nq + robot.nv
     for sums in ("%fives", "%threes"):
         f.do(f"{sums} = alloca [{LANES} x double], align 32")
         f.do(f"store {_vector(LANES)} zeroinitializer, ptr {sums}, align 32")
@@ -139,15 +141,13 @@ def _step_ir(robot: Robot, plain: bool) -> str:
     root = f.value(f"call double @llvm.sqrt.f64(double {f.value(f'fmul double {both}, {literal(float(n))}')})")
     error = f.value(f"fdiv double {f.value(f'fmul double %h, {five}')}, {root}")
     nothing = f.value(f"fcmp oeq double {both}, {literal(0.0)}")
-    f.do(f"ret double {f.value(f'select i1 {nothing}, double {literal(0.0)}, double {error}')}")
-    f.label("refused")
-    f.do(f"ret double {literal(-1.0)}")
-    pointers = ", ".join(f"ptr %{name}" for name in ("forward", "y", "tau", "K", "new", "limits"))
-    return f"define double @step({pointers}, double %h) {{\n{_text(f)}\n}}\n"
+    error = f.value(f"select i1 {nothing}, double {literal(0.0)}, double {error}")
+    f.do(f"store double {error}, ptr {f.address('%trial', 1)}, align 8")
+    return _whole(f, "step")
 
 
 def _dense_ir(robot: Robot, plain: bool) -> str:
-    f, n = Function(1), robot.nq + robot.nv
+    f, n = _function(), robot.nq + robot.nv
     for i in range(STAGES + 1, EXTENDED):
         _stage(f, robot, plain, i, "%work")
     weights = [_weights(f, row) for row in D]
@@ -168,11 +168,23 @@ def _dense_ir(robot: Robot, plain: bool) -> str:
             _store(f, total, "%F", m, width, (3 + i) * n)
 
     _each(f, n, "coefficients", coefficients)
+    return _whole(f, "dense")
+
+
+def _function() -> Function:
+    """With the entries of the table, and h, under their names."""
+    f = Function(1)
+    for i, name in enumerate(TABLE):
+        f.do(f"%{name} = load ptr, ptr {f.value(f'getelementptr inbounds ptr, ptr %table, i64 {i}')}, align 8")
+    f.do("%h = load double, ptr %trial, align 8")
+    return f
+
+
+def _whole(f: Function, name: str) -> str:
     f.do("ret i64 0")
     f.label("refused")
     f.do("ret i64 1")
-    pointers = ", ".join(f"ptr %{name}" for name in ("forward", "y", "tau", "K", "new", "work", "F"))
-    return f"define i64 @dense({pointers}, double %h) {{\n{_text(f)}\n}}\n"
+    return f"define i64 @{name}(ptr noalias %table, ptr noalias %trial) {{\n{_text(f)}\n}}\n"
 
 
 def _stage(f: Function, robot: Robot, plain: bool, i: int, state: str) -> None:

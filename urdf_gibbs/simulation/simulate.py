@@ -36,6 +36,7 @@ from urdf_gibbs.simulation.flight import (
     CONTACTS,
     CONTROLLER,
     END,
+    FORWARD,
     IMPACTS,
     NOT_FINITE,
     OK,
@@ -47,7 +48,7 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
 )
-from urdf_gibbs.simulation.own_step import own_step
+from urdf_gibbs.simulation.own_step import TABLE, own_step
 from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
@@ -218,7 +219,8 @@ class Simulator:
             count=np.zeros(11, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
-            error=np.full(1, -1.0),
+            trial=np.zeros(2),
+            table=np.zeros(len(TABLE), np.int64),
             **{name: np.zeros(n) for name in ("y", "new", "work")},
             K=np.zeros((EXTENDED, n)),
             F=np.zeros((POWERS, n)),
@@ -226,6 +228,9 @@ class Simulator:
             **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
             **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
         )
+        fields = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
+        addresses = {"forward": self._system.code[FORWARD], "tau": self._system.tau.ctypes.data, **fields}
+        state.table[:] = [addresses[name] for name in TABLE]
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
         record = driver.Record(
             filled=np.zeros(4, np.int64),
