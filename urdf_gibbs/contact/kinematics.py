@@ -267,10 +267,7 @@ def contact_motion(s: Any, c: int, t: float) -> None:
         return
     point_motion(s, c, 0)
     if kind == WALL:
-        gap_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], x[18:24])
-        out[0], out[1], out[2] = x[18], x[19], x[20]
-        size = np.sqrt(x[21] * x[21] + x[22] * x[22] + x[23] * x[23])
-        out[3], out[4], out[5], out[6] = size, x[21] / size, x[22] / size, x[23] / size
+        wall_motion(s, c, t)
         return
     point_motion(s, c, 1)
     reach = contacts.radius[c]
@@ -284,6 +281,16 @@ def contact_motion(s: Any, c: int, t: float) -> None:
     out[0], out[1], out[2], out[3] = (square - reach * reach) / (2.0 * reach), first / reach, second / reach, size / reach
     for k in range(3):
         out[4 + k] = (x[k] - x[9 + k]) / size
+
+
+@jit
+def wall_motion(s: Any, c: int, t: float) -> None:
+    """contact_motion of a point on a wall, whose own motion is in s.x[0:9] already."""
+    contacts, x, out = s.contacts, s.x, s.out
+    gap_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], x[18:24])
+    out[0], out[1], out[2] = x[18], x[19], x[20]
+    size = np.sqrt(x[21] * x[21] + x[22] * x[22] + x[23] * x[23])
+    out[3], out[4], out[5], out[6] = size, x[21] / size, x[22] / size, x[23] / size
 
 
 @jit

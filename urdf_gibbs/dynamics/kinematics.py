@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from urdf_gibbs.dynamics import elastic
 from urdf_gibbs.dynamics.elastic import Tip, inertia_of, mixed
 from urdf_gibbs.dynamics.model import Body, Model, column_sum, joint_motion
@@ -108,6 +110,52 @@ def velocities(model: Model, q: Vector, v: Vector, pose: list[Placement]) -> tup
         omega.append(w)
         velocity.append(d)
     return omega, velocity
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMotion:
+    """Of a body's frame, in world axes: rotation, origin, angular velocity and acceleration, velocity and acceleration of the origin."""
+
+    R: Matrix
+    p: Vector
+    omega: Vector
+    velocity: Vector
+    alpha: Vector
+    acceleration: Vector
+
+    def point(self, r: Vector) -> tuple[Vector, Vector, Vector]:
+        """Position, velocity and acceleration of the point at r in the body's frame."""
+        lever = matvec(self.R, r)
+        speed = cross(self.omega, lever)
+        turned = vadd(cross(self.alpha, lever), cross(self.omega, speed))
+        return vadd(self.p, lever), vadd(self.velocity, speed), vadd(self.acceleration, turned)
+
+
+def motions(model: Model, q: Vector, v: Vector, a: Vector) -> list[BodyMotion]:
+    """How all bodies move at positions q, velocities v and accelerations a."""
+    zero: Vector = [0.0, 0.0, 0.0]
+    world = BodyMotion(identity(3), zero, zero, zero, zero, zero)
+    found: list[BodyMotion] = []
+    for body, (R, p) in zip(model.bodies, placements(model, q), strict=True):
+        above = world if body.parent < 0 else found[body.parent]
+        r = vsub(p, above.p)
+        if body.beam is not None:  # its columns are in the parent's axes, and change
+            rate, rise = ([x[column.iv] for column in body.columns] for x in (v, a))
+            tip = elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]), rate)
+            spin, slide = matvec(above.R, mixed(rate, tip.angular)), matvec(above.R, mixed(rate, tip.linear))
+            turning = matvec(above.R, vadd(mixed(rise, tip.angular), tip.turning))
+            sliding = vadd(matvec(above.R, vadd(mixed(rise, tip.linear), tip.shifting)), cross(above.omega, slide))
+        else:  # they are constant in the body's own
+            spin, slide = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
+            turning = matvec(R, column_sum(body, a, "R"))
+            sliding = vadd(matvec(R, column_sum(body, a, "P")), cross(vadd(above.omega, spin), slide))
+        carried = cross(above.omega, r)
+        omega = vadd(above.omega, spin)
+        velocity = vadd(above.velocity, vadd(carried, slide))
+        alpha = vadd(above.alpha, vadd(turning, cross(above.omega, spin)))
+        pulled = vadd(cross(above.alpha, r), cross(above.omega, vadd(carried, slide)))
+        found.append(BodyMotion(R, p, omega, velocity, alpha, vadd(above.acceleration, vadd(pulled, sliding))))
+    return found
 
 
 def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:

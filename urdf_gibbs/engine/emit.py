@@ -21,6 +21,7 @@ FLAGS = "contract nsz"  # a * b + c may be one instruction; the sign of a zero i
 FAR = 1e6  # beyond it, and for NaN and infinity, sine and cosine come from the C library
 
 BAD_QUATERNION, SINGULAR, NO_MEMORY = 1, 2, 4
+CLEARING = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,11 @@ def sincos_ir(width: int = LANES) -> str:
 
 def single_ir(program: Program) -> str:
     """IR of ``single``."""
+    return f"{sincos_ir()}{CLEARING}{function_ir(program, 'single')}"
+
+
+def function_ir(program: Program, name: str, linkage: str = "") -> str:
+    """The function alone, under another name: the module needs sincos_ir() and CLEARING."""
     f = Function(1)
     arguments = ", ".join([f"ptr noalias %in{i}" for i in range(len(program.inputs))] + ["ptr noalias %out"])
     order = needed([*program.outputs, *(check.value for check in program.checks)])
@@ -164,7 +170,7 @@ def single_ir(program: Program) -> str:
         status = f.value(f"or i64 {status}, {f.value(f'mul i64 {failed}, {check.bit}')}")
     f.do(f"ret i64 {status}")
     body = "\n".join(f.lines)
-    return f"{sincos_ir()}declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\ndefine i64 @single({arguments}) {{\n{body}\n}}\n"
+    return f"define {linkage} i64 @{name}({arguments}) {{\n{body}\n}}\n"
 
 
 def batch_ir(program: Program, stride: int | None = None) -> str:
@@ -346,7 +352,7 @@ def _scatter(f: Function, count: int, stride: int) -> None:
             place = f.value(f"load i32, ptr {f.value(f'getelementptr inbounds i32, ptr @places, i64 {index}')}, align 4")
             wide = f.value(f"zext i32 {place} to i64")
             columns.append(f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32"))
-        for lane, row in enumerate(_transposed(f, columns)):
+        for lane, row in enumerate(transposed_lanes(f, columns)):
             offset = f.value(f"add i64 %j, {lane * stride}")
             f.do(f"store {V} {row}, ptr {f.value(f'getelementptr inbounds double, ptr %out, i64 {offset}')}, align 8")
         f.do(f"%j_next = add i64 %j, {LANES}")
@@ -363,7 +369,8 @@ def _scatter(f: Function, count: int, stride: int) -> None:
             f.do(f"store double {x}, ptr {f.address('%out', lane * stride + i)}, align 8")
 
 
-def _transposed(f: Function, x: list[str]) -> list[str]:
+def transposed_lanes(f: Function, x: list[str]) -> list[str]:
+    """Four vectors of four lanes as the columns of four others."""
     V = f.type
 
     def mixed(a: str, b: str, *lanes: int) -> str:

@@ -26,11 +26,12 @@ from urdf_gibbs.contact.kinematics import (
     solve_factorised,
     twists,
     velocity_to_rate,
+    wall_motion,
 )
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.surfaces import Surfaces, wall_velocity
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
-from urdf_gibbs.engine.struct import Float1, Float2, Int1, Struct, struct
+from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
 
 Array = Any
@@ -38,7 +39,7 @@ Array = Any
 # What can be the matter; the driver stops at all but OK.
 OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER = range(8)
 
-FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL = range(8)  # in System.code
+FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL, OWN_STEP, OWN_DENSE, OWN_CONTACTS = range(11)  # in System.code
 
 # Numbers of the blocks.
 SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
@@ -55,7 +56,7 @@ class System(Struct):
     contacts: Contacts
     surfaces: Surfaces
     blocks: Int1
-    code: Int1  # (8,) addresses of the robot's machine code, 0 where it has none
+    code: Int1  # (11,) addresses of the robot's machine code, 0 where it has none
     in_stages: Int1  # (1,) whether the controller is called in each stage
     plain: Int1  # (2,) whether nothing but a constant torque acts, which s.tau holds, and whether dq/dt is v
     damping: Float1  # (nv,)
@@ -63,7 +64,9 @@ class System(Struct):
     mass: Float1  # (nb,)
     com: Float2  # (nb, 3)
     gravity: Float1  # (3,)
+    rest: Int2  # (k, 2) contacts that the robot's own kernel leaves to their walls, and their rows of moves
     # room to work in
+    moves: Float2  # (points, 9)
     tau: Float1  # (nv,)
     b: Float1  # (nv,) accelerations for the second rates of gaps
     q: Float1  # (nq,)
@@ -106,6 +109,8 @@ class State(Struct):
     count: Int1  # (13,)
     limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
     choice: Int1  # (2,) law, dense
+    trial: Float1  # (2,) length of the last step and its error against the tolerance, -1: not known yet
+    table: Int1  # (8,) addresses for the robot's own step
     y: Float1  # (n,)
     new: Float1  # (n,)
     work: Float1  # (n,)
@@ -253,6 +258,18 @@ def take_state(s: System, y: Array) -> None:
     copy(y[nq:], s.v)
 
 
+@jit
+def write_gap(s: System, out: Array) -> bool:
+    """out (5,) of see_contacts, after contact_motion; whether it is finite."""
+    x, own = s.x, s.out
+    for k in range(4):
+        out[k] = own[k]
+        if not np.isfinite(own[k]):
+            return False
+    out[4] = np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+    return True
+
+
 @block(CONTACTS, System, State, float, int)
 def see_contacts(s: System, st: State, t: float, after: int) -> int:
     """phi, its first and second rate, |grad phi| and the speed of the point, of all contacts: of y, or of new."""
@@ -261,17 +278,23 @@ def see_contacts(s: System, st: State, t: float, after: int) -> int:
         y, a, out = st.new, st.K[STAGES, nq:], st.after
     else:
         y, a, out = st.y, st.K[0, nq:], st.gaps
+    if s.code[OWN_CONTACTS]:
+        if call4(s.code[OWN_CONTACTS], y.ctypes.data, a.ctypes.data, out.ctypes.data, s.moves.ctypes.data) != 0:
+            return BAD_WALL
+        for i in range(s.rest.shape[0]):
+            c = s.rest[i, 0]
+            copy(s.moves[s.rest[i, 1]], s.x[:9])
+            wall_motion(s, c, t)
+            if not write_gap(s, out[c]):
+                return BAD_WALL
+        return OK
     take_state(s, y)
     copy(a, s.b)
     place_bodies(s)
-    x, own = s.x, s.out
     for c in range(out.shape[0]):
         contact_motion(s, c, t)
-        for k in range(4):
-            out[c, k] = own[k]
-            if not np.isfinite(own[k]):
-                return BAD_WALL
-        out[c, 4] = np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+        if not write_gap(s, out[c]):
+            return BAD_WALL
     return OK
 
 
@@ -373,12 +396,18 @@ def stages(s: System, st: State, h: float, first: int, last: int, which: int) ->
 @block(STEP, System, State, float)
 def step(s: System, st: State, h: float) -> int:
     """One step from y (with K[0] its derivative) to new; K[12] becomes the derivative there, force the contact forces there."""
+    st.trial[0], st.trial[1] = h, -1.0
+    if s.code[OWN_STEP] and st.count[HOLDING] == 0 and call2(s.code[OWN_STEP], st.table.ctypes.data, st.trial.ctypes.data) == 0:
+        s.count[0] += STAGES
+        return OK
     return stages(s, st, h, 1, STAGES + 1, NEXT)
 
 
 @jit
 def error_norm(st: State, h: float) -> float:
     """The error of a step against its tolerance: 1 is just right. Uses st.work and the last rows of st.K."""
+    if st.trial[1] >= 0.0:
+        return st.trial[1]
     y, new, K, rtol, atol = st.y, st.new, st.K, st.limits[RTOL], st.limits[ATOL]
     e5, e3 = K[EXTENDED - 1], K[EXTENDED - 2]
     n = y.shape[0]
@@ -400,6 +429,10 @@ def error_norm(st: State, h: float) -> float:
 @block(DENSE, System, State, float)
 def dense_coefficients(s: System, st: State, h: float) -> int:
     """F (7, n) of the step; three more evaluations."""
+    st.trial[0] = h
+    if s.code[OWN_DENSE] and st.count[HOLDING] == 0 and call2(s.code[OWN_DENSE], st.table.ctypes.data, st.trial.ctypes.data) == 0:
+        s.count[0] += EXTENDED - STAGES - 1
+        return OK
     for c in range(st.force.shape[0]):
         st.spare[c] = st.force[c]
     status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import signal
 import threading
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cache
 from typing import Any
 from weakref import WeakSet
 
@@ -20,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.own_contacts import own_contacts
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.engine.jit import OUT_OF_MEMORY, block_addresses
@@ -38,6 +41,7 @@ from urdf_gibbs.simulation.flight import (
     CONTROLLER,
     CYCLES,
     END,
+    FORWARD,
     IMPACTS,
     JAMMED,
     NOT_FINITE,
@@ -50,7 +54,8 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
 )
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, plain
+from urdf_gibbs.simulation.own_step import TABLE, own_step
+from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
 Array = NDArray[np.float64]
@@ -65,6 +70,7 @@ PATIENCE = 0.1  # s between two looks at Ctrl-C
 LISTED = 6  # contacts in an error
 KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
+PLAIN = frozenset((bool, int, float, str, type(None)))
 REASONS = {
     SINGULAR: "the mass matrix is singular here",
     NOT_FINITE: "the acceleration is not finite",
@@ -144,6 +150,7 @@ class Simulator:
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
         _made.add(self)
+        self._names = self._candidates.names
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
     def _made(self, damping: bool, controlled: bool, in_stages: bool) -> System:
@@ -160,11 +167,15 @@ class Simulator:
             c_function(robot, "elastic") if robot.is_flexible else None,
             c_function(robot, "potential_energy", gravity) if robot.is_flexible else None,
         ]
-        addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value for function in self._code]
+        addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0 for function in self._code]
         resistance = np.zeros(nv)
         for joint in robot.joints if damping else ():
             resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
         tree = tree_of(robot)
+        alone = not (in_stages or resistance.any() or controlled)  # nothing but a constant torque acts
+        step, kernel = own_step(robot) if alone else None, own_contacts(robot, found.contacts, found.surfaces)
+        addresses += [step.address("step"), step.address("dense")] if step else [0, 0]
+        addresses += [kernel.code.address("contacts") if kernel else 0]
         return System(
             tree=tree,
             contacts=found.contacts,
@@ -172,12 +183,14 @@ class Simulator:
             blocks=self._blocks,
             code=np.array(addresses, dtype=np.int64),
             in_stages=np.array([in_stages], np.int64),
-            plain=np.array([not (in_stages or resistance.any() or controlled), _is_plain(tree, nq)], np.int64),
+            plain=np.array([alone, _is_plain(tree, nq)], np.int64),
             damping=resistance,
             torque=self._torque.copy(),
             mass=robot.mass.copy(),
             com=robot.com.copy(),
             gravity=self.gravity,
+            rest=kernel.rest if kernel else np.zeros((0, 2), np.int64),
+            moves=kernel.moves if kernel else np.zeros((0, 9)),
             tau=self._torque.copy(),
             b=np.zeros(nv),
             q=np.zeros(nq),
@@ -212,6 +225,8 @@ class Simulator:
             count=np.zeros(13, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
+            trial=np.zeros(2),
+            table=np.zeros(len(TABLE), np.int64),
             **{name: np.zeros(n) for name in ("y", "new", "work")},
             K=np.zeros((EXTENDED, n)),
             F=np.zeros((POWERS, n)),
@@ -220,6 +235,9 @@ class Simulator:
             **{name: np.zeros(nc) for name in ("force", "spare", "ends", "last")},
             taken=np.zeros(1),
         )
+        fields = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
+        addresses = {"forward": self._system.code[FORWARD], "tau": self._system.tau.ctypes.data, **fields}
+        state.table[:] = [addresses[name] for name in TABLE]
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
         record = driver.Record(
             filled=np.zeros(4, np.int64),
@@ -284,20 +302,21 @@ class Simulator:
             if self._controller:
                 self._controller.interrupted = interrupted
             while status == driver.PAUSED and not interrupted:
-                before, done = clock.perf_counter(), int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum())
+                before, done = clock.perf_counter(), _tried(state)
                 status = advance(s._address, state._address, log.record._address, steps)
                 log.take()
                 took = clock.perf_counter() - before
-                tried = max(1, int(state.count[[ACCEPTED, REJECTED, IMPACTS]].sum()) - done)  # the record may have been full sooner
+                tried = max(1, _tried(state) - done)  # the record may have been full sooner
                 steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
                 if progress is not None:
                     progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
+        count = state.count.tolist()
         statistics = {
-            "steps": int(state.count[ACCEPTED]),
-            "rejected": int(state.count[REJECTED]),
+            "steps": count[ACCEPTED],
+            "rejected": count[REJECTED],
             "evaluations": int(s.count[0]),
-            "impacts": int(state.count[IMPACTS]),
-            "cycles": int(state.count[CYCLES]),
+            "impacts": count[IMPACTS],
+            "cycles": count[CYCLES],
             "energy_at_rest": float(state.taken[0]),
             "seconds": clock.perf_counter() - started,
         }
@@ -324,24 +343,23 @@ class Simulator:
 
     def _start(self, q: Array, v: Array, duration: float, time: float = 0.0) -> State:
         robot, found = self.robot, self._candidates
-        nc = len(found.points)
         state = self._state
         state.clock[:] = time, 1e-3, 0.0, -1.0, -1.0, -np.inf, 0.0, 0.0
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
         state.K[0] = 0.0
-        state.held[:] = 0
-        state.last[:] = -np.inf
-        state.taken[:] = 0.0
-        state.force[:] = 0.0
         self._record.filled[:] = 0
-        if nc:
+        state.taken[:] = 0.0
+        if found.points:
+            state.held[:] = 0
+            state.force[:] = 0.0
+            state.last[:] = -np.inf
             self._see_contacts(self._system._address, state._address, time, 0)
             found.callbacks.raise_error()
-            gap = state.gaps[:, 0] / state.gaps[:, 3]
-            deep = np.flatnonzero(gap < -DEEP)
-            if len(deep):
+            if state.gaps[:, 0].min() < 0.0 and (state.gaps[:, 0] < -DEEP * state.gaps[:, 3]).any():
+                gap = state.gaps[:, 0] / state.gaps[:, 3]
+                deep = np.flatnonzero(gap < -DEEP)
                 raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
         return state
 
@@ -446,13 +464,29 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
 
 def _hashable(value: Any) -> Any:
     """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
+    kind: Any = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is tuple or kind is list:
+        return tuple([entry if type(entry) in PLAIN else _hashable(entry) for entry in value])
     if callable(value):
         raise TypeError
     if isinstance(value, Wall | Vibration | Drift):
-        return type(value), tuple((field.name, _hashable(getattr(value, field.name))) for field in fields(value))
+        return kind, tuple([_hashable(getattr(value, name)) for name in _field_names(kind)])
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
-    return tuple(_hashable(entry) for entry in value) if isinstance(value, list | tuple) else value
+    return tuple([_hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _tried(state: State) -> int:
+    """Steps and impacts so far."""
+    count: list[int] = state.count.tolist()
+    return count[ACCEPTED] + count[REJECTED] + count[IMPACTS]
 
 
 class _Controlled:
@@ -490,33 +524,30 @@ class _Log:
         self._simulator = simulator
         self.record = simulator._record
         self._rows: list[tuple[Array, ...]] = []
-        self._blows: list[tuple[Any, ...]] = []
+        self._blows: list[tuple[list[Any], int, list[Any], slice]] = []  # columns of impacts, which one; of their contacts, which
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
 
     def take(self) -> None:
         """Copy and empty the record."""
-        r = self.record
+        r, nq = self.record, self._simulator.robot.nq
         rows, blows, parts, turns = r.filled.tolist()
-        self._rows.append((r.t[:rows].copy(), r.y[:rows].copy(), r.F[:rows].copy(), r.force[:rows].copy()))
-        which, impulse, restitution = r.part[:parts].copy(), r.part_impulse[:parts].copy(), r.part_restitution[:parts].copy()
-        y, v, times, certificates = (
-            r.blow_y[:blows].copy(),
-            r.blow_v[:blows].copy(),
-            r.blow_t[:blows].tolist(),
-            r.blow_certificate[:blows].tolist(),
-        )
-        first = 0
-        for i, (k, rounds, law, cycle) in enumerate(r.blow_size[:blows].tolist()):
-            own = slice(first, first + k)
-            how = rounds, certificates[i], LAWS[law], bool(cycle)
-            self._blows.append((times[i], which[own], y[i], v[i], impulse[own], restitution[own], *how))
-            first += k
-        for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
-            if begins:
-                self._open[c] = (t, accumulation)
-            else:
-                self._phases.append(self._phase(c, *self._open.pop(c), t))
+        F = r.F[:rows].copy() if r.F.shape[0] else r.F
+        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
+        if blows:
+            columns = (r.blow_t, r.blow_y, r.blow_v, r.blow_size, r.blow_certificate)
+            struck = [column[:blows].copy() for column in columns]
+            contacts = [column[:parts].copy() for column in (r.part, r.part_impulse, r.part_restitution)]
+            first = 0
+            for i, k in enumerate(r.blow_size[:blows, 0].tolist()):
+                self._blows.append((struck, i, contacts, slice(first, first + k)))
+                first += k
+        if turns:
+            for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
+                if begins:
+                    self._open[c] = (t, accumulation)
+                else:
+                    self._phases.append(self._phase(c, *self._open.pop(c), t))
         r.filled[:] = 0
 
     @property
@@ -529,7 +560,7 @@ class _Log:
 
     def struck_lately(self, blows: int) -> list[tuple[int, int]]:
         """Which contacts the last blows gave an impulse, and how many; the most frequent first."""
-        struck = Counter(c for blow in self._blows[-blows:] for c in blow[1][blow[4] > 0.0].tolist())
+        struck = Counter(c for _, _, (which, impulse, _), own in self._blows[-blows:] for c in which[own][impulse[own] > 0.0].tolist())
         return struck.most_common()
 
     def _impact(self, i: int) -> Impact:
@@ -540,17 +571,19 @@ class _Log:
         """The i-th impact; the simulator must not be at work."""
         simulator = self._simulator
         found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        t, which, y, v1, impulse, restitution, rounds, certificate, law, cycle = self._blows[i]
+        struck, row, contacts, own = self._blows[i]
+        t, y, v1, (_, rounds, law, cycle), certificate = (column[row] for column in struck)
+        which, impulse, restitution = (column[own] for column in contacts)
         q, v0 = y[:nq], y[nq:]
         k, state = len(which), simulator._state
         s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
-        simulator._report(s._address, state._address, t, k)
+        simulator._report(s._address, state._address, float(t), k)
         out = s.seen[:k].copy()
         kinetic, left, potential = s.energies.tolist()
         speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
         cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
-            time=t,
+            time=float(t),
             points=tuple(found.points[c] for c in which),
             walls=tuple(found.walls[c] for c in which),
             positions=out[:, :3],
@@ -567,25 +600,24 @@ class _Log:
             q=q,
             v_before=v0,
             v_after=v1,
-            law=law,
-            rounds=rounds,
-            certificate=certificate,
-            cycle=cycle,
+            law=LAWS[law],
+            rounds=int(rounds),
+            certificate=float(certificate),
+            cycle=bool(cycle),
             energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
         )
 
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         simulator = self._simulator
-        nq = simulator.robot.nq
-        t, y, F, force = (column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*self._rows, strict=True))
+        t, q, v, F, force = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
-        return Trajectory(
+        return made_trajectory(
             robot=simulator.robot,
             gravity=simulator.gravity.copy(),
             t=t,
-            q=np.ascontiguousarray(y[:, :nq]),
-            v=np.ascontiguousarray(y[:, nq:]),
-            contact_names=simulator._candidates.names,
+            q=q,
+            v=v,
+            contact_names=simulator._names,
             contact_forces=force,
             impacts=self.impacts,
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
@@ -608,8 +640,9 @@ def _checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: 
     duration = _within("duration", duration, 0.0, np.inf)
     if duration == np.inf:
         raise ArgumentError("duration=inf, expected a finite number of seconds")
-    joint, off = quaternion_error(robot.joints, q)
-    if off > QUATERNION:
+    quaternions = [joint.iq + 3 for joint in robot.joints if joint.type == "floating" and not joint.is_mimic]
+    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in quaternions):
+        joint, off = quaternion_error(robot.joints, q)
         raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
     return q, v, duration
 
@@ -657,7 +690,7 @@ def _vector(name: str, values: ArrayLike, width: int) -> Array:
     array = np.array(values, dtype=float)
     if array.shape != (width,):
         raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
-    if not np.isfinite(array).all():
+    if not math.isfinite(array.dot(array)) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
         raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
     return array
 
