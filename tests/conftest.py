@@ -1,4 +1,4 @@
-"""A real browser for the pages: Chromium without a window and without a network, drawing in software."""
+"""A real browser for the pages: Chromium without a window and without a network, drawing in software. No contact ever pulls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,26 @@ from chromium import MISSING, READY, chromium, launched
 
 WIDTH, HEIGHT = 1280, 800
 PATIENCE = 120_000  # ms: two slow cores that also run other tests
+
+
+PULL = 1e-9  # of the weight, or of the largest force: what rounding leaves of a force that is zero
+
+
+@pytest.fixture(autouse=True)
+def no_contact_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every run of every test the sign of every contact force is looked at."""
+    from urdf_gibbs.simulation.simulate import Simulator
+
+    run = Simulator._run
+
+    def looked_at(self: Simulator, *arguments: Any) -> Any:
+        found = run(self, *arguments)
+        forces = found.contact_forces
+        scale = max(float(np.linalg.norm(found.gravity)) * float(np.sum(found.robot.mass)), float(forces.max(initial=0.0)))
+        assert forces.min(initial=0.0) >= -PULL * scale, f"a contact pulls with {-forces.min():.3g}, {scale:.3g} being the scale"
+        return found
+
+    monkeypatch.setattr(Simulator, "_run", looked_at)
 
 
 @pytest.fixture(scope="session")
