@@ -55,7 +55,17 @@ def test_unknown_model_lists_the_known_ones() -> None:
         ug.model_path("nonsense")
 
 
-def test_a_wheel_finds_its_models_away_from_the_checkout(tmp_path: Path) -> None:
+def test_demo_validates_simulates_and_writes_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "fall.html"
+    result = runner.invoke(app, ["demo", "--html", str(page)])
+    assert result.exit_code == 0, result.output
+    assert "5 impacts" in result.output and page.as_uri() in result.output.replace("\n", "")
+    assert page.stat().st_size > 100_000
+    refused = runner.invoke(app, ["demo", "--html", str(tmp_path / "nowhere" / "fall.html")])
+    assert refused.exit_code == 2 and "cannot be written" in refused.output
+
+
+def test_a_wheel_simulates_away_from_the_checkout(tmp_path: Path) -> None:
     """Built and unpacked, not installed: the dependencies are this environment's, the package is the wheel's."""
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     done = subprocess.run(build, capture_output=True, text=True, check=False)
@@ -63,10 +73,14 @@ def test_a_wheel_finds_its_models_away_from_the_checkout(tmp_path: Path) -> None
     wheel = next(tmp_path.glob("*.whl"))
     target = tmp_path / "site"
     subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(target)], check=True)
-    code = "import urdf_gibbs as ug; print(ug.__file__); print(ug.load(ug.model_path('branched12')).nv, ug.model_path('branched12'))"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": str(target), "PATH": ""}
+    code = (
+        "import sys, urdf_gibbs as ug; print(ug.__file__); print(ug.load(ug.model_path('branched12')).nv, ug.model_path('branched12'))\n"
+        "from urdf_gibbs.simulation.scenario import read_scenario\n"
+        "print(len(ug.simulate(**read_scenario('branched12').arguments()).impacts), 'numba' in sys.modules)"
     )
+    environment = {"PYTHONPATH": str(target), "PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
     assert run.stdout.splitlines()[0].startswith(str(target))
     assert run.stdout.splitlines()[1].startswith(f"12 {target}")
+    assert run.stdout.splitlines()[2] == "5 False"
     assert (target / "urdf_gibbs" / "py.typed").exists()

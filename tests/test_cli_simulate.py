@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import replace
 from math import cos, pi, radians, sin, sqrt
 from pathlib import Path
@@ -19,7 +20,6 @@ from test_validate import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app, simulate_report
-from urdf_gibbs.cli import simulate as command
 from urdf_gibbs.simulation.scenario import read_scenario
 
 G = 9.81
@@ -322,49 +322,33 @@ def test_a_file_that_cannot_be_written_leaves_the_tables(monkeypatch: pytest.Mon
     assert "62 impacts" in result.output and "No space left on device" in result.output
 
 
-@pytest.mark.parametrize("compiles", [True, False])
-def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatch, compiles: bool) -> None:
-    """Noted at once, and acted upon at the compiler's next pass or when the simulator is ready."""
-    from numba import njit
-
+def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     from urdf_gibbs.simulation import simulate as room
-
-    make, passed = room.Simulator.__init__, []
 
     def interrupted(self: Any, *arguments: Any, **options: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        passed.append("noted")
-        if compiles:
-            njit(lambda x: x + 1.0)(1.0)
-            passed.append("compiled")
-        make(self, *arguments, **options)
 
     monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))  # pytest may be started with SIGINT ignored
     monkeypatch.setattr(room.Simulator, "__init__", interrupted)
     result = call("bouncing_ball")
-    assert passed == ["noted"]
     assert result.exit_code == 130
     assert "interrupted" in result.output and "Traceback" not in result.output
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_compiling_is_announced_once_and_only_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    from numba import njit
-
+def test_what_takes_long_is_announced_unless_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    from urdf_gibbs.engine.driver_code import BUILDING
     from urdf_gibbs.simulation import simulate as room
 
-    call("bouncing_ball", *SHORT)  # compiles where nothing has
-    assert command.COMPILING not in call("bouncing_ball", *SHORT).output
     make = room.Simulator.__init__
 
     def slow(self: Any, *arguments: Any, **options: Any) -> None:
-        njit(lambda x: x + 1.0)(1.0)
-        njit(lambda x: x + 2.0)(1.0)
+        warnings.warn(BUILDING, stacklevel=2)
         make(self, *arguments, **options)
 
     monkeypatch.setattr(room.Simulator, "__init__", slow)
-    assert call("bouncing_ball", *SHORT).output.count(command.COMPILING) == 1
-    assert command.COMPILING not in call("bouncing_ball", *SHORT, "--quiet").output
+    assert "about a minute" in call("bouncing_ball", *SHORT).output
+    assert "about a minute" not in call("bouncing_ball", *SHORT, "--quiet").output
 
 
 STARTED = """

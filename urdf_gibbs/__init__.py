@@ -85,7 +85,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The simulation is imported when it is first used: its compiler takes as long to import as all the rest."""
+    """The simulation is imported when it is first used."""
     if name in ("Simulator", "simulate"):
         from urdf_gibbs.simulation import simulate as room
 

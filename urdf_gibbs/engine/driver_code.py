@@ -56,34 +56,33 @@ def packed(stamp: str, made_by: str, text: str) -> bytes:
     return lzma.compress(f"; sources {stamp}\n; {made_by}\n{text}".encode(), preset=9)
 
 
-def stamp_of(data: bytes) -> str:
-    """Of the sources that a packed module was made from; empty where it is none."""
+def unpacked(data: bytes, stamp: str) -> str | None:
+    """The text of a module; None where it is damaged or was made from other sources than those of the stamp."""
     try:
-        head = lzma.LZMADecompressor().decompress(data, max_length=200)
-    except lzma.LZMAError:
-        return ""
-    found = re.match(rb"; sources ([0-9a-f]{64})\n", head)
-    return found[1].decode() if found else ""
+        text = lzma.decompress(data).decode()
+    except (lzma.LZMAError, EOFError, UnicodeDecodeError):
+        return None
+    return text if text.startswith(f"; sources {stamp}\n") else None
 
 
-def module() -> bytes:
-    """The packed module of the sources as they are: the one that comes with the package, else from the cache, else built."""
+def module() -> str:
+    """The text for the sources as they are: the one that comes with the package, else from the cache, else built."""
     wanted = stamp()
     try:
-        data = SHIPPED.read_bytes()
+        text = unpacked(SHIPPED.read_bytes(), wanted)
     except OSError:
-        data = b""
-    if stamp_of(data) == wanted:
-        return data
+        text = None
+    if text is not None:
+        return text
     key = hashlib.sha256(f"driver {wanted}".encode()).hexdigest()
-    kept = read_cached(key)
-    if kept is None or stamp_of(kept) != wanted:
-        kept = _built(wanted)
-        write_cached(key, kept)
-    return kept
+    text = unpacked(read_cached(key) or b"", wanted)
+    if text is None:
+        data, text = _built(wanted)
+        write_cached(key, data)
+    return text
 
 
-def _built(wanted: str) -> bytes:
+def _built(wanted: str) -> tuple[bytes, str]:
     """By Numba, in a process of its own."""
     if importlib.util.find_spec("numba") is None:
         raise DriverError(
@@ -97,9 +96,10 @@ def _built(wanted: str) -> bytes:
         command = [sys.executable, "-m", "urdf_gibbs.engine.build_driver", str(path)]
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         data = path.read_bytes() if path.exists() else b""
-    if done.returncode or stamp_of(data) != wanted:
+    text = unpacked(data, wanted)
+    if done.returncode or text is None:
         raise DriverError(f"the driver's sources do not compile:\n{done.stdout.strip()}")
-    return data
+    return data, text
 
 
 @cache
@@ -110,7 +110,7 @@ def address(name: str) -> int:
 
 @cache
 def _code() -> Code:
-    return load_code(lzma.decompress(module()).decode(), symbols=_symbols(), portable=True)
+    return load_code(module(), symbols=_symbols(), portable=True)
 
 
 def _symbols() -> dict[str, int]:

@@ -52,22 +52,27 @@ _codes: dict[str, Code] = {}
 _lock = threading.Lock()
 
 
+_held: list[Any] = []  # LLVM's lock, while this process forks
+
+
 def _wait_for_llvm() -> None:
     """A fork takes along the locks inside of LLVM as they are: no other thread may hold one then."""
-    if llvm := sys.modules.get("llvmlite.binding.ffi"):
-        llvm.lib._lock.__enter__()
+    lock = getattr(getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None), "_lock", None)
+    if lock is not None:
+        lock.__enter__()
+        _held.append(lock)
 
 
 def _leave_llvm() -> None:
-    if llvm := sys.modules.get("llvmlite.binding.ffi"):
-        llvm.lib._lock.__exit__()
+    while _held:
+        _held.pop().__exit__()
 
 
 def _begin_child() -> None:
     """Between two calls of LLVM another thread, which the child does not have, may have held our lock."""
     global _lock
-    _leave_llvm()
     _lock = threading.Lock()
+    _leave_llvm()
 
 
 if hasattr(os, "register_at_fork"):
