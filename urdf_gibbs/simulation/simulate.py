@@ -298,7 +298,7 @@ class Simulator:
             clock.perf_counter(),
         )
         advance = self._advance
-        with _interruptible() as interrupted:
+        with Interruptible() as interrupted:
             if self._controller:
                 self._controller.interrupted = interrupted
             while status == driver.PAUSED and not interrupted:
@@ -656,25 +656,25 @@ def _is_plain(tree: Tree, nq: int) -> bool:
     )
 
 
-@contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """Ctrl-C fills the list instead of raising; a second one raises. Only where Python's own handler is at work."""
-    caught: list[int] = []
-    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not mine:
-        yield caught
-        return
+class Interruptible:
+    """``with``: Ctrl-C fills the list instead of raising; a second one raises. Only where Python's own handler is at work."""
 
-    def note(number: int, frame: Any) -> None:
-        if caught:
+    def __enter__(self) -> list[int]:
+        self._caught: list[int] = []
+        main = threading.get_ident() == threading.main_thread().ident
+        self._mine = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._mine:
+            signal.signal(signal.SIGINT, self._note)
+        return self._caught
+
+    def __exit__(self, *problem: object) -> None:
+        if self._mine:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, number: int, frame: Any) -> None:
+        if self._caught:
             raise KeyboardInterrupt
-        caught.append(number)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield caught
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._caught.append(number)
 
 
 def _longest_step(found: Candidates, walls: Sequence[Wall], resolution: float) -> float:
