@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.functions import mass_matrix
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_source
-from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.meshes import ALLOW, MeshFolders, inside
 from urdf_gibbs.robot.model import Robot, assemble
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 from urdf_gibbs.robot.tree import build
@@ -33,20 +33,21 @@ def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> l
 
 
 def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:
-    found: dict[str, bool] = {}
+    meshes = MeshFolders(urdf.file, package_dirs)
+    seen: set[str] = set()
     for link in urdf.links:
         for kind, shapes in (("visual", link.visuals), ("collision", link.collisions)):
             for shape in shapes:
                 name = shape.geometry.filename
-                if shape.geometry.kind != "mesh":
+                if shape.geometry.kind != "mesh" or name in seen:
                     continue
-                if name not in found:
-                    found[name] = find_mesh(name, urdf.file, package_dirs) is not None
-                    if not found[name]:
-                        what = f'link "{link.name}" <{kind}> <mesh>'
-                        urdf.findings.warning(
-                            "mesh-missing", shape.line, what, f'filename="{name}"', "a file that exists (package folders: --package-dir)"
-                        )
+                seen.add(name)
+                what, value = f'link "{link.name}" <{kind}> <mesh>', f'filename="{name}"'
+                path = meshes.find(name)
+                if path is None:
+                    urdf.findings.warning("mesh-missing", shape.line, what, value, "a file that exists (package folders: --package-dir)")
+                elif not inside(path, meshes.folders(name, path)):
+                    urdf.findings.warning("mesh-outside", shape.line, what, value, f"a file in a folder of the robot; {ALLOW}")
 
 
 def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:

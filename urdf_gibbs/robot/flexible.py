@@ -324,8 +324,11 @@ class _Attributes:
     def table(self, name: str) -> Array | None:
         """eta, value and perhaps slope; a first line of words and lines that start with # are skipped."""
         folder = os.path.dirname(self.findings.file) if not self.findings.file.startswith("<") else ""
+        path = os.path.join(folder, name)
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+                raise OSError(None, "not a file")
+            with open(path, encoding="utf-8", errors="replace") as file:
                 text = file.read(FILE_SIZE + 1)
         except (OSError, ValueError) as problem:
             self.error("unreadable", f'table="{name}": {getattr(problem, "strerror", None) or problem}', "a readable file")
@@ -344,7 +347,8 @@ class _Attributes:
             if not row and first:
                 continue  # the names of the columns
             if len(row) not in (2, 3) or (rows and len(row) != len(rows[0])) or not all(map(math.isfinite, row)):
-                self.error("table", f"{name}:{number}: {line}", "eta, value and perhaps slope: finite numbers, as many in every row")
+                # Without the line itself: a URDF from somebody else may name any file as its table.
+                self.error("table", f"{name}:{number}: another line", "eta, value and perhaps slope: finite numbers, as many in every row")
                 return None
             rows.append(row)
         if len(text) > FILE_SIZE or not LEAST_ROWS <= len(rows) <= ROWS:
