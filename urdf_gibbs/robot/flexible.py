@@ -377,8 +377,12 @@ def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specificat
     links = {link.name: link for link in reversed(urdf.links)}
     result: dict[str, Specification] = {}
     taken = {f'link "{link.name}"': link.line for link in urdf.links} | {f'joint "{joint.name}"': joint.line for joint in urdf.joints}
+    below: dict[str, list[UrdfJoint]] = {}
+    for joint in urdf.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    held = {joint.child for joint in urdf.joints}
     for one in elements:
-        before = len(findings.errors)
+        before = findings.mistakes
         for own in (f'link "{one.link}.tip"', f'joint "{one.link}.elastic"'):
             if own in taken:
                 findings.error("duplicate", taken[own], own, "the name that an elastic link gives to its own", f"another name ({one.what})")
@@ -386,14 +390,14 @@ def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specificat
         if link is None:
             findings.error("unknown-link", one.line, one.what, f'link="{one.link}"', "the name of a link in this file")
             continue
-        children = [joint for joint in urdf.joints if joint.parent == one.link]
+        children = below.get(one.link, [])
         specification = _specification(one, link, children, findings)
         if specification is None:
             continue
-        _check_places(specification, one, children, any(joint.child == one.link for joint in urdf.joints), findings)
+        _check_places(specification, one, children, one.link in held, findings)
         _check_mass(specification, one, link, findings)
         _check_torsion(specification, one, children, findings)
-        if len(findings.errors) == before:
+        if findings.mistakes == before:
             try:
                 make_beam(specification, np.zeros(3), specification.frame)
             except ArgumentError as problem:
