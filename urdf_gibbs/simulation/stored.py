@@ -179,7 +179,7 @@ def check_points(points: Any, bodies: int) -> None:
             refuse(f"{what} body", repr(body), f"a body of the robot, 0 to {bodies - 1}, or -1 for the world")
         if not isinstance(position, list) or len(position) != 3 or not all(_is_number(x) for x in position):
             refuse(f"{what} position", repr(position), "three numbers [m]")
-        if not _is_number(radius) or radius < 0.0:
+        if radius is None or not _is_number(radius) or radius < 0.0:
             refuse(f"{what} radius", repr(radius), "a length of zero or more [m]")
 
 
