@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_validate import FOLDER, runner
 
 import urdf_gibbs as ug
+from urdf_gibbs import lint
 from urdf_gibbs.cli import app
+from urdf_gibbs.oracle.pinocchio import Oracle
 
 HEAVY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
@@ -102,3 +109,152 @@ def test_bundled_models_are_clean_but_for_the_rocker_arm_as_printed() -> None:
         found = [finding for finding in ug.check(ug.model_path(name)) if finding.severity != "note"]
         assert {finding.code for finding in found} == ({"singular"} if name == "rocker_arm" else set())
     assert singular_joints(ug.model_path("rocker_arm")).keys() == {"joint3", "joint5"}
+
+
+# motions without inertia, at a cost that grows with the robot ------------------------------------------------------
+
+
+def idle_by_pinocchio(text: str, q: np.ndarray) -> set[int]:
+    """Velocities in the null space of Pinocchio's mass matrix, by its eigenvectors."""
+    oracle = Oracle(text, "fixed", True, np.zeros(3))
+    upper = np.triu(oracle.pin.crba(oracle.model, oracle.data, oracle.configuration(q)))
+    M = oracle.G.T @ (upper + np.triu(upper, 1).T) @ oracle.G
+    values, motions = np.linalg.eigh(M)
+    # The robots below have lengths and inertias of about one: what is not zero is far from round-off.
+    return {int(i) for i in np.flatnonzero((np.abs(motions[:, values < 1e-12]) > 1e-4).any(axis=1))}
+
+
+def bare_tree(seed: int, joints: int, mimic: bool) -> str:
+    """A tree in which most links are bare or point masses on the axes of their joints, and axes often on one line."""
+    rng = np.random.default_rng(seed)
+    lines = ['<robot name="r"><link name="l0"/>']
+    axes = ["1 0 0", "0 1 0", "0 0 1", "0.6 0.8 0"]
+    for i in range(1, joints + 1):
+        axis, parent = str(rng.choice(axes)), int(rng.integers(max(0, i - 3), i))
+        kind = str(rng.choice(["continuous", "continuous", "prismatic", "floating", "planar", "fixed"], p=[0.3, 0.3, 0.2, 0.05, 0.05, 0.1]))
+        place = " ".join(f"{0.5 * float(x):g}" for x in axis.split())
+        zero = '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>'
+        point = f'<inertial><origin xyz="{place}"/><mass value="1"/>{zero}</inertial>'
+        content = str(rng.choice(["", point, HEAVY], p=[0.3, 0.2, 0.5]))
+        origin = str(rng.choice(["0 0 0", place, "0.3 0.1 0.2"]))
+        follows = f'<mimic joint="j{int(rng.integers(1, i))}" multiplier="2"/>' if mimic and i > 1 and rng.random() < 0.3 else ""
+        if kind not in ("continuous", "prismatic"):
+            follows = ""
+        lines.append(
+            f'<link name="l{i}">{content}</link><joint name="j{i}" type="{kind}"><parent link="l{parent}"/><child link="l{i}"/>'
+            f'<origin xyz="{origin}"/><axis xyz="{axis if kind != "planar" else "0 0 1"}"/>{follows}'
+            f"{LIMIT if kind == 'prismatic' else ''}</joint>"
+        )
+    return "\n".join([*lines, "</robot>"])
+
+
+@pytest.mark.parametrize("mimic", [False, True])
+def test_idle_velocities_are_those_of_pinocchios_null_space(mimic: bool) -> None:
+    """Of 150 robots of massless links and point masses, at a random position and at zero."""
+    compared = regular = 0
+    for seed in range(150):
+        text = bare_tree(seed, 2 + seed % 9, mimic)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                robot = ug.load(text)
+        except ug.UrdfError:
+            continue  # a mimic of a fixed or a floating joint
+        if not robot.nv:
+            continue
+        Q = np.stack([robot.random(seed), robot.neutral()])
+        found = lint._idle_velocities(robot, Q)
+        assert found is not None
+        for q, idle in zip(Q, found, strict=True):
+            assert idle == idle_by_pinocchio(text, q), (seed, q)
+            compared += 1
+            regular += not idle
+    assert compared > 150 and 20 < regular < compared - 20  # both kinds are among them
+
+
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
+def test_long_chains_are_regular_and_one_bare_link_at_the_end_is_found(length: float) -> None:
+    """A chain of 1,000 links: its mass matrix has a condition of some 1e12, none of its joints moves freely."""
+    inertia = f'<inertia ixx="{length**2}" iyy="{length**2}" izz="{length**2}" ixy="0" ixz="0" iyz="0"/>'
+    heavy = f'<inertial><mass value="1"/>{inertia}</inertial>'
+
+    def chain(last: str) -> str:
+        links = "".join(f'<link name="l{i}">{heavy if i < 1000 else last}</link>' for i in range(1001))
+        joints = (
+            f'<joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/><origin xyz="{length} 0 0"/>'
+            f'<axis xyz="{"0 1 0" if i % 2 else "0 0 1"}"/></joint>'
+            for i in range(1, 1001)
+        )
+        return f'<robot name="r">{links}{"".join(joints)}</robot>'
+
+    assert singular_joints(chain(heavy)) == {}
+    assert singular_joints(chain("")).keys() == {"j1000"}
+
+
+def test_many_bare_links_on_one_line_share_one_inertia() -> None:
+    """Of 2,000 joints about one line with one mass at the end, every one takes part in a motion that leaves the mass alone."""
+    n = 2000
+    links = "".join(f'<link name="l{i}">{HEAVY if i == n else ""}</link>' for i in range(n + 1))
+    joints = "".join(
+        f'<joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/><axis xyz="0 0 1"/></joint>'
+        for i in range(1, n + 1)
+    )
+    assert len(singular_joints(f'<robot name="r">{links}{joints}</robot>')) == n
+
+
+def test_what_is_too_large_to_examine_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lint, "EXAMINED", 1)
+    codes = {finding.code: finding for finding in ug.check(ug.model_path("planar3r"))}
+    assert codes["not-examined"].severity == "note" and "3 moving bodies" in codes["not-examined"].value
+    monkeypatch.undo()
+    monkeypatch.setattr(lint, "DENSE", 1)
+    assert "not-examined" in {finding.code for finding in ug.check(ug.model_path("flexible_two_links"))}
+    assert "not-examined" not in {finding.code for finding in ug.check(ug.model_path("planar3r"))}
+
+
+def bare_star(n: int) -> str:
+    joints = (
+        f'<link name="l{i}"/><joint name="j{i}" type="revolute"><parent link="base"/><child link="l{i}"/><origin xyz="0.1 0 0"/></joint>\n'
+        for i in range(n)
+    )
+    return f'<robot name="r"><link name="base">{HEAVY}</link>{"".join(joints)}</robot>'
+
+
+def following_chain(n: int) -> str:
+    joints = (
+        f'<link name="l{i}">{HEAVY}</link><joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/>'
+        f'<origin xyz="0.1 0 0"/>{"" if i == 1 else f"""<mimic joint="j{i - 1}"/>"""}</joint>'
+        for i in range(1, n + 1)
+    )
+    return f'<robot name="r"><link name="l0">{HEAVY}</link>{"".join(joints)}</robot>'
+
+
+BEAM = '<urdf_gibbs><flexible link="base" EI_z="1" modes="y=clamped-free:1" direction="1 0 0" length="0.1"/></urdf_gibbs></robot>'
+FLOODS = {
+    "an encoding of Python": lambda: b'<?xml version="1.0" encoding="punycode"?>\n<robot name="-' + 800_000 * b"b" + b'"/>',
+    "a star with warnings": lambda: bare_star(60_000).encode(),
+    "a star on an elastic link": lambda: bare_star(20_000).replace("</robot>", BEAM).encode(),
+    "a chain without mass": lambda: chain_text(1_000).replace(HEAVY, "").encode(),
+    "a chain that follows": lambda: following_chain(8_000).encode(),
+    "errors in every link": lambda: chain_text(40_000).replace('mass value="1"', 'mass value="x"').encode(),
+}
+
+
+def chain_text(n: int) -> str:
+    return following_chain(n).replace("<mimic", "<ignored")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of CPU time needs POSIX")
+@pytest.mark.parametrize("flood", FLOODS)
+def test_cost_grows_with_the_file(tmp_path: Path, flood: str) -> None:
+    """Each took minutes of CPU, with the square of the file or worse; a limit of the process stands in for "without end"."""
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(FLOODS[flood]())
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (25, 25))\n"
+        "import warnings; warnings.simplefilter('ignore')\n"
+        "import urdf_gibbs as ug\n"
+        f"print(len(ug.check({str(path)!r})))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr

@@ -327,7 +327,7 @@ def test_obj_texture_at_the_vertices(tmp_path: Path, name: str) -> None:
     texture({"sub/skin.png": folder / name, "../skin.png": tmp_path / "skin.png"}.get(name, folder / "skin.png"))
     (folder / "a.mtl").write_text(f"newmtl m\nKd 1 1 1\nmap_Kd {name}\n")
     (folder / "a.obj").write_bytes(TEXTURED)
-    assert at_corners(load_mesh(folder / "a.obj")) == AT_CORNERS
+    assert at_corners(load_mesh(folder / "a.obj", folders=[tmp_path])) == AT_CORNERS
 
 
 @pytest.mark.parametrize("name", ["absent.png", "http://localhost:1/skin.png", "/dev/zero", "/", "broken.png", "..", "a" * 5000])

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -599,3 +600,156 @@ def test_roll_pitch_yaw_give_the_rotation_back(pitch: float) -> None:
 def test_import_is_light() -> None:
     code = "import sys, urdf_gibbs.simulation.trajectory; print([n for n in ('numba', 'scipy', 'pandas', 'pinocchio') if n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+# Files of somebody else ------------------------------------------------------------------------------------
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ArgumentError) as problem:
+        Trajectory.load(path)
+    said = str(problem.value)
+    assert said.startswith(f"{path}: ") and "expected" in said
+    return said
+
+
+def with_entry(path: Path, name: str, data: bytes, **options: Any) -> Path:
+    """The file with the bytes of one entry replaced, its checksum right."""
+    with zipfile.ZipFile(path) as archive:
+        entries = {info.filename: archive.read(info) for info in archive.infolist()}
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for entry, content in (entries | {f"{name}.npy": data}).items():
+            archive.writestr(entry, content)
+    return path
+
+
+def claimed(descr: str, shape: str, data: bytes = b"") -> bytes:
+    """A .npy whose header claims a type and a shape."""
+    head = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + data
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return made_up(load(model_path("pendulum"))).save(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape", "data", "says"),
+    [
+        ("'<f8'", "(1000000000000,)", b"", r"t is of shape \(1000000000000,\), 8000000000000 bytes, in an entry of 0"),
+        ("'<f8'", "(4611686018427387904, 4)", b"", "bytes, in an entry of 0"),
+        ("'<f8'", "(-12,)", bytes(96), "lengths of zero or more"),
+        ("'<f8'", "(12,)", bytes(95), "as many bytes as the shape needs"),
+        ("'<f4'", "(12,)", bytes(48), "t is of type float32, expected float64"),
+        ("'<i8'", "(12,)", bytes(96), "int64"),
+        ("'|O'", "(12,)", bytes(96), "object"),
+        ("'<c16'", "(12,)", bytes(192), "complex128"),
+        ("'<U4'", "(12,)", bytes(192), "<U4"),
+        ("[('a', '<f8')]", "(12,)", bytes(96), "t is of type"),
+        ("'<f8'", "(12, 1)", bytes(96), r"t has shape \(12, 1\), expected \(any,\)"),
+        ("'<f8'", "()", bytes(8), r"t has shape \(\)"),
+        ("'<f8'", "(11,)", bytes(88), r"q has shape \(12, 1\), expected \(11, 1\)"),
+        ("'<f8'", "(0,)", b"", "q has shape"),
+        ("'nonsense'", "(12,)", bytes(96), "t is not an array"),
+        ("'<f8'", "'x'", bytes(96), "t is not an array"),
+    ],
+)
+def test_a_shape_or_type_that_cannot_be_is_refused_before_memory_is_asked_for(
+    kept: Path, descr: str, shape: str, data: bytes, says: str
+) -> None:
+    """The first ones asked for terabytes and ended in a MemoryError."""
+    assert re.search(says, refusal(with_entry(kept, "t", claimed(descr, shape, data))))
+
+
+def test_times_that_are_none_are_refused(kept: Path) -> None:
+    t = np.linspace(0.0, 1.0, 12)
+    t[6] = t[5]
+    whole = kept.read_bytes()
+    cases: list[tuple[str, Any, str]] = [
+        ("t", [*t[:3], np.nan, *t[4:]], r"t\[3\] is nan, expected a number that is finite"),
+        ("t", [*t[:11], np.inf], r"t\[11\] is inf"),
+        ("t", [*t[:4], 0.9, *t[5:]], r"t\[5\] is 0\.45.* s after 0\.9 s, expected times that do not go back"),
+        ("impacts.time", [np.nan, 0.9, 0.95], r"impacts\.time\[0\] is nan"),
+        ("impacts.time", [0.5, 0.4, 0.95], r"impacts\.time\[1\] is 0\.4 s after 0\.5 s"),
+        ("impacts.time", [0.5, 0.9, 7.0], r"impacts\.time\[2\] is 7\.0 s, expected a time of the run, 0\.0 to 1\.0 s"),
+        ("impacts.time", [0.5, 0.9], r"impacts\.time has shape \(2,\), expected \(3,\)"),
+        ("impacts.rounds", [1.0, np.nan, 1.0], r"impacts\.rounds\[1\] is nan"),
+        ("impacts.impulses", [1.0], r"impacts\.impulses has shape \(1,\), expected \(6,\)"),
+        ("impacts.q", [[0.0]], r"impacts\.q has shape \(1, 1\), expected \(3, 1\)"),
+        ("phases.times", [[np.nan, 1.0, 1.0], [0.3, 1.0, 1.0]], r"phases\.times\[0\] is nan"),
+        ("gravity", [0.0, 0.0, np.nan], r"gravity\[2\] is nan"),
+        ("gravity", [0.0, 0.0], r"gravity has shape \(2,\), expected \(3,\)"),
+        ("dense", np.zeros((12, 7, 2)), r"dense has shape \(12, 7, 2\), expected \(11, 7, 2\)"),
+        ("robot.mass", [np.nan], r"robot\.mass\[0\] is nan"),
+        ("robot.placement", np.zeros((9, 4, 4)), r"robot\.placement has shape \(9, 4, 4\), expected \(1, 4, 4\)"),
+    ]
+    for name, values, says in cases:
+        kept.write_bytes(whole)
+        assert re.search(says, refusal(rewritten(kept, lambda header: None, **{name: np.array(values, dtype=float)}))), name
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda header: header.update(status=7), "header status is 7, expected a text"),
+        (lambda header: header.update(status="fine"), "header status is 'fine', expected one of complete, interrupted, failed"),
+        (lambda header: header.update(settings=[1]), r"header settings is \[1\], expected a table"),
+        (lambda header: header.update(statistics=None), "header statistics is None, expected a table"),
+        (lambda header: header.update(version="1"), "header version is '1', expected a whole number"),
+        (lambda header: header.update(version=True), "header version is True"),
+        (lambda header: header.update(contact_names="abc"), "header contact_names is 'abc', expected a list"),
+        (lambda header: header.update(contact_names=["a", 3]), r"header contact_names\[1\] is 3, expected a text"),
+        (lambda header: header.update(impacts=7), "header impacts is 7, expected a list"),
+        (lambda header: header.update(impacts=[["a", "b"]]), r"header impacts\[0\] is .*expected points, walls and law"),
+        (lambda header: header.update(impacts=[["ab", "cd", "newton"]]), r"impacts\[0\] points is 'ab', expected a list of names"),
+        (lambda header: header.update(impacts=[[["a"], [], "newton"]]), r"impacts\[0\] is 1 points and 0 walls"),
+        (lambda header: header.update(phases=[["a"]]), r"header phases\[0\] is"),
+        (lambda header: header.update(robot=[]), r"header robot is \[\], expected a table"),
+        (lambda header: header["robot"].update(package_dirs=[3]), r"header robot package_dirs\[0\] is 3"),
+        (lambda header: header["robot"].update(mimic="yes"), "header robot mimic is 'yes', expected true or false"),
+        (lambda header: header["robot"].update(joints=[["a"]]), r"header robot joints\[0\] is"),
+        (lambda header: header["robot"].update(joints=[]), r"robot\.joints has shape \(1, 11\), expected \(0, any\)"),
+        (lambda header: header["robot"].update(base="flying"), "header robot base is 'flying', expected one of fixed"),
+        (lambda header: header["settings"].update(points=7), "settings points is 7, expected a list"),
+        (lambda header: header["settings"].update(points=[{"name": "a", "body": 1}]), r"settings points\[0\] body is 1, expected a body"),
+        (
+            lambda header: header["settings"].update(points=[{"name": "a", "body": 0, "position": [0, 0, None], "radius": 0.0}]),
+            r"settings points\[0\] position is \[0, 0, None\], expected three numbers",
+        ),
+        (lambda header: header["robot"].update(file=None), "header robot file is None, expected a text"),
+    ],
+)
+def test_a_wrong_type_in_the_header_is_named(kept: Path, change: Callable[[dict[str, Any]], Any], says: str) -> None:
+    assert re.search(says, refusal(rewritten(kept, change)))
+
+
+def test_archives_that_grow_are_refused(kept: Path) -> None:
+    whole = kept.read_bytes()
+    bomb = claimed("'<f8'", "(4000000,)", bytes(32_000_000))
+    said = refusal(with_entry(kept, "t", bomb, compression=zipfile.ZIP_DEFLATED))
+    assert "compressed" in said and "without compression" in said and len(kept.read_bytes()) < 200_000
+    kept.write_bytes(whole)
+    with zipfile.ZipFile(kept, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        archive.writestr("t.npy", b"again")
+    assert "t is there twice" in refusal(kept)
+    # The directory says more than the file has.
+    kept.write_bytes(whole)
+    with zipfile.ZipFile(kept) as archive:
+        info = archive.getinfo("q.npy")
+    found = re.search(rb"PK\x01\x02.{42}q\.npy", whole, re.DOTALL)  # of the directory: sizes at 20 and 24
+    assert found is not None
+    entry = found.start()
+    for size in (info.file_size * 10**6, 2**31):
+        damaged = bytearray(whole)
+        damaged[entry + 20 : entry + 28] = 2 * int(size % 2**32).to_bytes(4, "little")
+        kept.write_bytes(damaged)
+        assert "claim" in refusal(kept)
+    for end in (len(whole) - 1, len(whole) // 3, 100, 3):
+        kept.write_bytes(whole[:end])
+        refusal(kept)
+    kept.write_bytes(whole)
+    nested = b'{"format": "urdf_gibbs trajectory", "settings": ' + 200_000 * b"[" + b"}"
+    assert "header is no JSON" in refusal(with_entry(kept, "header", claimed("'|u1'", f"({len(nested)},)", nested)))

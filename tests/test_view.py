@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import gc
 import json
 import math
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -226,6 +230,50 @@ def test_a_live_page_is_served_on_this_machine_alone_and_ends() -> None:
     with pytest.raises(OSError):
         urlopen(live.url, timeout=2)
     live.close()  # twice is once
+
+
+def _tab(port: int) -> socket.socket:
+    """A tab as the server sees it: a raw websocket."""
+    tab = socket.create_connection(("127.0.0.1", port), timeout=10)
+    lines = ["GET /live HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Origin: http://127.0.0.1:{port}", "Upgrade: websocket"]
+    lines += ["Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}"]
+    tab.sendall("\r\n".join([*lines, "", ""]).encode())
+    assert b"101 Switching Protocols" in tab.recv(4096)
+    return tab
+
+
+@pytest.mark.parametrize("how", ["closed", "reset", "said goodbye", "while a message is on its way"])
+def test_closing_a_tab_is_no_event_for_the_terminal_nor_for_other_tabs(
+    how: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each ``show`` after that printed a traceback, and tabs that came later in the list heard nothing."""
+    with ug.load(ug.model_path("planar3r")).view().open(browser=False) as live:
+        port = int(live.url.rsplit(":", 1)[1].strip("/"))
+        for _ in range(8):  # a set of tabs has no order: some that go away are before those that stay
+            gone, stays = _tab(port), _tab(port)
+            _ended(lambda: _wait(lambda: live.tabs == 2))
+            if how == "said goodbye":
+                gone.sendall(b"\x88\x80\0\0\0\0")
+            elif how != "closed":
+                gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if how == "while a message is on its way":
+                live.show([0.1, 0.2, 0.3])
+            gone.close()
+            for i in range(50):
+                live.show([0.01 * i, 0.0, 0.0])
+            live.show([0.5, 0.25, 0.125])
+            heard = b""
+            while b"[0.5, 0.25, 0.125]" not in heard:
+                heard += stays.recv(4096)  # a message that does not come is a timeout
+            stays.close()
+            _ended(lambda: _wait(lambda: live.tabs == 0))
+    gc.collect()  # a failure that nobody asks for is told when it is thrown away
+    assert not caplog.records and not capfd.readouterr().err
+
+
+def _wait(until: Callable[[], bool]) -> None:
+    while not until():
+        time.sleep(0.01)
 
 
 def test_a_port_that_is_taken_is_told() -> None:

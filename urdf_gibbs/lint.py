@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.functions import mass_matrix
+from urdf_gibbs.robot.articulated import is_positive, moving_joints
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_source
-from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.meshes import ALLOW, MeshFolders, inside
 from urdf_gibbs.robot.model import Robot, assemble
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf
 
-UNCOMPILED_DOF = 60  # three matrices in plain Python are sooner there than one compilation
-EXAMINED_DOF = 1000  # the singular values of a larger mass matrix take seconds
+UNCOMPILED = 60  # bodies: three matrices in plain Python are sooner there than one compilation
+EXAMINED = 20_000  # bodies: a search at three positions takes some seconds there
+DENSE = 300  # velocities: the singular values of a larger matrix take seconds
+COMPILED = 1000  # degrees of freedom of a matrix that compiled code covers
 
 
 def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
@@ -33,46 +36,58 @@ def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> l
 
 
 def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:
-    found: dict[str, bool] = {}
+    meshes = MeshFolders(urdf.file, package_dirs)
+    seen: set[str] = set()
     for link in urdf.links:
         for kind, shapes in (("visual", link.visuals), ("collision", link.collisions)):
             for shape in shapes:
                 name = shape.geometry.filename
-                if shape.geometry.kind != "mesh":
+                if shape.geometry.kind != "mesh" or name in seen:
                     continue
-                if name not in found:
-                    found[name] = find_mesh(name, urdf.file, package_dirs) is not None
-                    if not found[name]:
-                        what = f'link "{link.name}" <{kind}> <mesh>'
-                        urdf.findings.warning(
-                            "mesh-missing", shape.line, what, f'filename="{name}"', "a file that exists (package folders: --package-dir)"
-                        )
+                seen.add(name)
+                what, value = f'link "{link.name}" <{kind}> <mesh>', f'filename="{name}"'
+                path = meshes.find(name)
+                if path is None:
+                    urdf.findings.warning("mesh-missing", shape.line, what, value, "a file that exists (package folders: --package-dir)")
+                elif not inside(path, meshes.folders(name, path)):
+                    urdf.findings.warning("mesh-outside", shape.line, what, value, f"a file in a folder of the robot; {ALLOW}")
 
 
 def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
     """Physics, not mass == 0: at generic positions, is there a motion that no mass takes part in?"""
     lines = {joint.name: joint.line for joint in urdf.joints}
-    if robot.nv > EXAMINED_DOF:
-        urdf.findings.note(
-            "not-examined",
-            1,
-            "<robot>",
-            f"{robot.nv} degrees of freedom",
-            f"at most {EXAMINED_DOF} for the search for motions without inertia",
-        )
+    found = _idle_velocities(robot, np.concatenate([robot.random(0, 2), robot.neutral()[None]]))
+    if found is None:
+        most = f"at most {EXAMINED} moving bodies ({DENSE} velocities of elastic robots, negative inertias and massless joints that follow)"
+        what = f"{robot.nv} degrees of freedom, {len(robot.joints)} moving bodies"
+        urdf.findings.note("not-examined", 1, "<robot>", what, f"{most} for the search for motions without inertia")
         return
-    plain = "gibbs_appell_flexible" if robot.is_flexible else "gibbs_appell"
-    method = plain if robot.nv <= UNCOMPILED_DOF else "compiled"
-
-    def idle_at(q: NDArray[np.float64]) -> set[int]:
-        return set(idle_velocities(robot, q, mass_matrix(robot, q, method=method)))
-
-    one, other = robot.random(0, 2)
-    always = idle_at(one) & idle_at(other)
-    at_zero = idle_at(robot.neutral()) - always
+    one, other, at_zero = found
+    always = one & other
     expected = "mass beyond the joint and off its axis; forward dynamics does not exist there"
-    for idle, where in ((always, "at every q"), (at_zero, "at q = 0")):
+    for idle, where in ((always, "at every q"), (at_zero - always, "at q = 0")):
         for joint in joints_of(robot, sorted(idle)):
             urdf.findings.warning(
                 "singular", lines.get(joint, 1), f'joint "{joint}"', f"part of a motion that meets no inertia {where}", expected
             )
+
+
+def _idle_velocities(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | None:
+    """For each state of Q (s, nq) the velocities in motions without inertia; None where looking would take too long."""
+    candidates: list[set[int]] | None = None
+    if len(robot.joints) > EXAMINED:
+        return None
+    if is_positive(robot):
+        candidates = moving_joints(robot, Q)
+        if not any(candidates) or not any(joint.is_mimic for joint in robot.joints):
+            return candidates
+    # Elastic links, negative inertias and joints that follow are beyond that search: singular values, of what may be idle at most.
+    among = [sorted(some) for some in candidates] if candidates else [list(range(robot.nv))] * len(Q)
+    if max(map(len, among)) > DENSE or robot.nv > COMPILED:
+        return None
+    plain = "gibbs_appell_flexible" if robot.is_flexible else "gibbs_appell"
+    method = plain if len(robot.joints) <= UNCOMPILED else "compiled"
+    return [
+        set(idle_velocities(robot, q, mass_matrix(robot, q, method=method), some)) if some else set()
+        for q, some in zip(Q, among, strict=True)
+    ]

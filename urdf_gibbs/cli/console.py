@@ -23,7 +23,11 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 File = Annotated[str, typer.Argument(help="A URDF file, or the name of a bundled model (branched12, planar3r, rocker_arm, ...).")]
 Files = Annotated[list[str], typer.Argument(help="URDF files, or names of bundled models.")]
 PackageDirs = Annotated[
-    list[str] | None, typer.Option("--package-dir", help="Folder that holds the packages of package:// names; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--package-dir",
+        help="Folder that holds the packages of package:// names, or other meshes: what is in it may be read. May be repeated.",
+    ),
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
 

@@ -18,7 +18,7 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.load import BASES, EXTENSION
-from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.meshes import inside, mesh_folders
 from urdf_gibbs.robot.model import Robot, assemble
 from urdf_gibbs.robot.spatial import Pose, Vec3, rotation_from_rpy
 from urdf_gibbs.robot.tree import ROOT_JOINT, build
@@ -83,15 +83,21 @@ def attach(robot: Robot, link: str, other: Robot, placement: Any, kind: str, axi
     both_tied = all(any(joint.mimic is not None for joint in one.joints) for one in (parts, added))
     if both_tied and robot.mimic != other.mimic:
         raise ArgumentError(f"mimic joints follow in one robot and are free in the other (mimic={robot.mimic} and {other.mimic})")
-    added = _renamed(_with_found_meshes(added, other) if other.file != robot.file else added, prefix)
+    readable: list[str] = []
+    if other.file != robot.file:
+        added, readable = _with_found_meshes(added, other)
+    added = _renamed(added, prefix)
     root = prefix + other.root_link
     held = UrdfJoint(name or f"{root}_joint", kind, link, root, _pose(placement), _unit(axis) if kind in WITH_AXIS else (1.0, 0.0, 0.0))
     joints = [held, *added.joints]
     _check_clashes(parts, [one.name for one in added.links], [joint.name for joint in joints])
     merged = Parts([*parts.links, *added.links], [*parts.joints, *joints], parts.flexible + added.flexible, parts.findings + added.findings)
     mimic = other.mimic if any(joint.mimic is not None for joint in added.joints) else robot.mimic
-    folders = tuple(dict.fromkeys((*robot.package_dirs, *other.package_dirs)))
-    return _made(replace(robot, mimic=mimic, package_dirs=folders), merged, f"{other.name or 'the robot'} attached to {link!r}")
+    folders = tuple(dict.fromkeys((*robot.package_dirs, *other.package_dirs, *readable)))
+    given = {folder for one in (robot, other) for folder in one.package_dirs if folder not in one._searched_dirs}.union(readable)
+    searched = tuple(folder for folder in folders if folder not in given)
+    changed = replace(robot, mimic=mimic, package_dirs=folders, _searched_dirs=searched)
+    return _made(changed, merged, f"{other.name or 'the robot'} attached to {link!r}")
 
 
 def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
@@ -177,7 +183,8 @@ def _made(robot: Robot, parts: Parts, what: str, base: str | None = None) -> Rob
         listed = "; ".join(f"{error.element}: found {error.value}, expected {error.expected}" for error in findings.errors)
         raise ArgumentError(f"{what} is no robot: {listed}")
     findings.items = list(dict.fromkeys(parts.findings + findings.items))
-    return assemble(urdf, tree, base, robot.package_dirs, source, robot.mimic)
+    made = assemble(urdf, tree, base, robot.package_dirs, source, robot.mimic)
+    return replace(made, _searched_dirs=robot._searched_dirs, _own_file=robot._own_file)
 
 
 # Pieces ------------------------------------------------------------------------------------------------
@@ -223,21 +230,27 @@ def _renamed(parts: Parts, prefix: str) -> Parts:
     return replace(parts, links=links, joints=joints, flexible=[{**entry, "link": prefix + entry["link"]} for entry in parts.flexible])
 
 
-def _with_found_meshes(parts: Parts, robot: Robot) -> Parts:
-    """Mesh names that do not depend on where the robot's file is, where the meshes are found."""
+def _with_found_meshes(parts: Parts, robot: Robot) -> tuple[Parts, list[str]]:
+    """Mesh names that do not depend on where the robot's file is, where the meshes are found, and the folders that hold these."""
     tables = [entry["link"] for entry in parts.flexible if "table" in entry]
     if tables:
         raise ArgumentError(f'the elastic link "{tables[0]}" has a table= beside {robot.file}, expected robots of one file, or none')
+    meshes = mesh_folders(robot)
+    readable: dict[str, None] = {}
 
     def found(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
         result = []
         for shape in shapes:
-            path = find_mesh(shape.geometry.filename, robot.file, robot.package_dirs) if shape.geometry.kind == "mesh" else None
+            name = shape.geometry.filename
+            path = meshes.find(name) if shape.geometry.kind == "mesh" else None
+            if path is not None:
+                readable.update({str(folder): None for folder in meshes.folders(name, path) if inside(path, [folder])})
             geometry = shape.geometry if path is None else replace(shape.geometry, filename=str(path.absolute()))
             result.append(replace(shape, geometry=geometry))
         return tuple(result)
 
-    return replace(parts, links=[replace(one, visuals=found(one.visuals), collisions=found(one.collisions)) for one in parts.links])
+    links = [replace(one, visuals=found(one.visuals), collisions=found(one.collisions)) for one in parts.links]
+    return replace(parts, links=links), list(readable)
 
 
 # Arguments ---------------------------------------------------------------------------------------------

@@ -33,8 +33,10 @@ class Findings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.items: list[Finding] = []
+        self.mistakes = 0  # how many errors so far, without a look at all items
 
     def error(self, code: str, line: int, element: str, value: object, expected: str) -> None:
+        self.mistakes += 1
         self._add("error", code, line, element, value, expected)
 
     def warning(self, code: str, line: int, element: str, value: object, expected: str) -> None:

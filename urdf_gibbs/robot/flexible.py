@@ -324,8 +324,11 @@ class _Attributes:
     def table(self, name: str) -> Array | None:
         """eta, value and perhaps slope; a first line of words and lines that start with # are skipped."""
         folder = os.path.dirname(self.findings.file) if not self.findings.file.startswith("<") else ""
+        path = os.path.join(folder, name)
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+                raise OSError(None, "not a file")
+            with open(path, encoding="utf-8", errors="replace") as file:
                 text = file.read(FILE_SIZE + 1)
         except (OSError, ValueError) as problem:
             self.error("unreadable", f'table="{name}": {getattr(problem, "strerror", None) or problem}', "a readable file")
@@ -344,7 +347,8 @@ class _Attributes:
             if not row and first:
                 continue  # the names of the columns
             if len(row) not in (2, 3) or (rows and len(row) != len(rows[0])) or not all(map(math.isfinite, row)):
-                self.error("table", f"{name}:{number}: {line}", "eta, value and perhaps slope: finite numbers, as many in every row")
+                # Without the line itself: a URDF from somebody else may name any file as its table.
+                self.error("table", f"{name}:{number}: another line", "eta, value and perhaps slope: finite numbers, as many in every row")
                 return None
             rows.append(row)
         if len(text) > FILE_SIZE or not LEAST_ROWS <= len(rows) <= ROWS:
@@ -373,8 +377,12 @@ def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specificat
     links = {link.name: link for link in reversed(urdf.links)}
     result: dict[str, Specification] = {}
     taken = {f'link "{link.name}"': link.line for link in urdf.links} | {f'joint "{joint.name}"': joint.line for joint in urdf.joints}
+    below: dict[str, list[UrdfJoint]] = {}
+    for joint in urdf.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    held = {joint.child for joint in urdf.joints}
     for one in elements:
-        before = len(findings.errors)
+        before = findings.mistakes
         for own in (f'link "{one.link}.tip"', f'joint "{one.link}.elastic"'):
             if own in taken:
                 findings.error("duplicate", taken[own], own, "the name that an elastic link gives to its own", f"another name ({one.what})")
@@ -382,14 +390,14 @@ def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specificat
         if link is None:
             findings.error("unknown-link", one.line, one.what, f'link="{one.link}"', "the name of a link in this file")
             continue
-        children = [joint for joint in urdf.joints if joint.parent == one.link]
+        children = below.get(one.link, [])
         specification = _specification(one, link, children, findings)
         if specification is None:
             continue
-        _check_places(specification, one, children, any(joint.child == one.link for joint in urdf.joints), findings)
+        _check_places(specification, one, children, one.link in held, findings)
         _check_mass(specification, one, link, findings)
         _check_torsion(specification, one, children, findings)
-        if len(findings.errors) == before:
+        if findings.mistakes == before:
             try:
                 make_beam(specification, np.zeros(3), specification.frame)
             except ArgumentError as problem:

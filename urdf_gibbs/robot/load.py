@@ -27,7 +27,8 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     source: path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
     base: what the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
     mimic: mimic joints follow their master; False frees them.
-    package_dirs: folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``).
+    package_dirs: folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``). Meshes are read from
+        there and from the robot's own folders only.
 
     Raises UrdfError with all errors of the file; warns once (UrdfWarning) where the file is questionable.
     """

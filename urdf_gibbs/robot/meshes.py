@@ -1,31 +1,157 @@
-"""Where a mesh name of a URDF points to on this machine."""
+"""Where a mesh name of a URDF points to on this machine, and the folders that a robot's meshes may be read from.
+
+A URDF may come from anybody, and a page made of it is handed on: without a bound, a mesh or a file that a mesh names (a buffer, a
+material, a texture) could be any file of this machine. Meshes are therefore read from the robot's own folders, which are
+
+- what the user gives: ``package_dirs``, and the folders of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH;
+- the package of the URDF: the nearest folder above it with a package.xml; without one the URDF's folder, the folders of meshes
+  beside it or one above it (MESH_FOLDERS), and one called as the package of a ``package://`` name, at most NEAR folders above;
+- packages (with a package.xml) that stand in a folder above the URDF, as in a workspace.
+
+The home folder and what is above it is never a robot's folder by itself. Links are followed first and judged by where they lead.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from typing import TYPE_CHECKING
+from urllib.parse import ParseResult, unquote, urlparse
+
+if TYPE_CHECKING:
+    from urdf_gibbs.robot.model import Robot
+
+MARKS = ("package.xml", "manifest.xml", "model.config")  # what ROS and Gazebo know a package by
+MESH_FOLDERS = ("meshes", "mesh", "assets", "visual", "collision", "textures", "materials", "media")
+NEAR = 3
+ALLOW = "allow more by package_dirs= or --package-dir"
+
+
+class MeshFolders:
+    """Where the meshes of one URDF are looked for and may be read from.
+
+    package_dirs: folders that the user gives; all inside them may be read. searched_dirs: folders that some file names; only packages
+    in them are read. own: False where ``urdf_file`` is somebody's word as well, and its folder does not count.
+    """
+
+    def __init__(self, urdf_file: str, package_dirs: Iterable[str] = (), searched_dirs: Iterable[str] = (), own: bool = True) -> None:
+        self._above = list(Path(urdf_file).absolute().parents) if os.path.exists(urdf_file) else []
+        self._own = own
+        self._file = Path(urdf_file)
+        self._given = [Path(folder) for folder in package_dirs]
+        self._searched = [Path(folder) for folder in searched_dirs]
+
+    def find(self, filename: str) -> Path | None:
+        """The file behind ``package://``, ``model://``, ``file://``, an absolute or a relative name; None where there is none.
+
+        A package is looked for in the given and searched folders, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in the folders above
+        the URDF. The file may be outside of the robot's folders: ``folders`` tells them.
+        """
+        url = _url(filename)
+        if url.scheme in ("package", "model"):
+            package, path = url.netloc, unquote(url.path).lstrip("/")
+            folders = [*self._given, *_ros_folders(), *self._above, *self._searched]
+            candidates = [folder / package / path for folder in folders] + [folder / path for folder in folders if folder.name == package]
+        elif url.scheme == "file":
+            candidates = [Path(unquote(url.netloc + url.path))]
+        elif filename:
+            candidates = [self._above[0] / filename] if self._above else [Path(filename)]
+        else:
+            candidates = []
+        return next((candidate for candidate in candidates if _is_file(candidate)), None)
+
+    def folders(self, filename: str, path: Path) -> tuple[Path, ...]:
+        """The folders that the mesh of this name, found at ``path``, and the files that it names may be read from; links are resolved."""
+        found = list(self._always)
+        url = _url(filename)
+        package = url.netloc if url.scheme in ("package", "model") else ""
+        if package and self._own:
+            found += [folder.resolve() for folder in self._above[:NEAR] if folder.name == package and not too_wide(folder)]
+        if package:
+            for folder in _ros_folders():  # colcon --symlink-install: every file of the installed package is a link to its source
+                mark = (folder / package / MARKS[0]).resolve()
+                if mark.name == MARKS[0] and mark.is_file():
+                    found.append(mark.parent)
+        beside = {folder.resolve() for folder in (self._above if self._own else []) + self._searched}
+        around = _package_of(path.resolve())
+        if around is not None and around.parent in beside:
+            found.append(around)
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _always(self) -> list[Path]:
+        found = [folder.resolve() for folder in (*self._given, *_ros_folders())]
+        if not self._own:
+            return found
+        file = self._file if self._above else Path("text")  # XML text has its names from the working folder
+        for place in (file.absolute(), file.resolve()):
+            package = _package_of(place.resolve())
+            if package is not None:
+                found.append(package)
+                continue
+            near = list(place.parents)[:NEAR]
+            found += [folder.resolve() for folder in near[:1] if not too_wide(folder)]
+            for folder in near:
+                meshes = (folder / name for name in MESH_FOLDERS)
+                found += [one.resolve() for one in meshes if one.is_dir() and not one.is_symlink()]
+        return found
+
+
+def mesh_folders(robot: Robot, package_dirs: Iterable[str] = ()) -> MeshFolders:
+    """Those of a robot; package_dirs: given by the user beside those of ``load``."""
+    given = [folder for folder in robot.package_dirs if folder not in robot._searched_dirs]
+    return MeshFolders(robot.file, [*package_dirs, *given], robot._searched_dirs, robot._own_file)
 
 
 def find_mesh(filename: str, urdf_file: str, package_dirs: Iterable[str] = ()) -> Path | None:
-    """The file behind ``package://``, ``model://``, ``file://``, an absolute or a relative name; None where there is none.
+    """``MeshFolders.find`` of one name."""
+    return MeshFolders(urdf_file, package_dirs).find(filename)
 
-    A package is looked for in ``package_dirs``, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in the folders above the URDF.
-    """
-    above = list(Path(urdf_file).absolute().parents) if os.path.exists(urdf_file) else []
-    url = urlparse(filename)
-    if url.scheme in ("package", "model"):
-        package, path = url.netloc, unquote(url.path).lstrip("/")
-        folders = [Path(folder) for folder in package_dirs] + _ros_folders() + above
-        candidates = [folder / package / path for folder in folders] + [folder / path for folder in folders if folder.name == package]
-    elif url.scheme == "file":
-        candidates = [Path(unquote(url.netloc + url.path))]
-    elif filename:
-        candidates = [above[0] / filename] if above else [Path(filename)]
-    else:
-        candidates = []
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+def inside(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether the file that a path leads to, links followed, is in one of the folders (which are resolved)."""
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError):  # a circle of links
+        return False
+    return any(resolved.is_relative_to(folder) for folder in folders)
+
+
+def outside(path: Path) -> str:
+    """The sentence that refuses a file."""
+    return f"{path} is not in a folder of the robot; {ALLOW}"
+
+
+def _url(filename: str) -> ParseResult:
+    try:
+        return urlparse(filename)
+    except ValueError:  # "//[": a broken host
+        return urlparse("")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _package_of(path: Path) -> Path | None:
+    """The nearest folder above that is a package."""
+    for folder in path.parents:
+        if too_wide(folder):
+            return None
+        if any((folder / mark).is_file() for mark in MARKS):
+            return folder
+    return None
+
+
+def too_wide(folder: Path) -> bool:
+    """The home folder, and all above it and at the root: too much of a machine to be a robot's."""
+    resolved = folder.resolve()
+    return resolved == resolved.parent or Path(os.path.expanduser("~")).resolve().is_relative_to(resolved)
 
 
 def _ros_folders() -> list[Path]:

@@ -132,6 +132,8 @@ class Robot:
     _source: str | bytes | None = field(default="", repr=False)  # None: to be written when it is asked for
     mimic: bool = True
     _urdf_joints: tuple[UrdfJoint, ...] = field(default=(), repr=False)  # all of the URDF, fixed ones too
+    _searched_dirs: tuple[str, ...] = field(default=(), repr=False)  # those of package_dirs that a file names, not the user
+    _own_file: bool = field(default=True, repr=False)  # False: that ``file`` was the robot's is the word of a trajectory's file
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # names --------------------------------------------------------------------------------------
@@ -233,7 +235,8 @@ class Robot:
     def view(self, q: ArrayLike | None = None, walls: Any = (), **options: Any) -> View:
         """A page of the robot at q (nq,), None: neutral, in 3-D: ``.save("robot.html")``, ``.open()`` in a browser; shown by notebooks.
 
-        walls: of urdf_gibbs.walls, drawn as well. options: package_dirs= for package:// names, theme="light" or "dark".
+        walls: of urdf_gibbs.walls, drawn as well. options: package_dirs= folders of package:// names and other
+        meshes, which are read from there and from the robot's own folders only, theme="light" or "dark".
         """
         from urdf_gibbs.view.show import view
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.robot.articulated import EPS, NOISE
 from urdf_gibbs.robot.model import Joint, Robot
 
 Array = NDArray[np.float64]
-EPS = float(np.finfo(float).eps)
-NOISE = 64.0 * EPS  # round-off of a sum of a few dozen terms, relative to the sum of their magnitudes
 
 
 def inertia_scale(robot: Robot, q: Array) -> Array:
@@ -55,11 +54,19 @@ def _travel(joint: Joint, q: Array) -> float:
     return 0.0
 
 
-def idle_velocities(robot: Robot, q: Array, M: Array) -> list[int]:
-    """Indices of the velocities that take part in a motion without inertia at q; [] where M (nv, nv) is regular."""
+def idle_velocities(robot: Robot, q: Array, M: Array, among: list[int] | None = None) -> list[int]:
+    """Indices of the velocities that take part in a motion without inertia at q; [] where M (nv, nv) is regular.
+
+    among: those that may take part, where that is known; the rest of M is then not looked at.
+    """
+    if among is not None:
+        return [among[i] for i in _idle(M[np.ix_(among, among)], inertia_scale(robot, q)[among])]
+    return _idle(M, inertia_scale(robot, q))
+
+
+def _idle(M: Array, scale: Array) -> list[int]:
     if not len(M) or not np.isfinite(M).all():
         return []
-    scale = inertia_scale(robot, q)
     size = np.sqrt(np.maximum(np.abs(np.diag(M)), NOISE * scale))
     blank = size == 0.0
     size[blank] = 1.0
@@ -73,6 +80,9 @@ def idle_velocities(robot: Robot, q: Array, M: Array) -> list[int]:
 
 def joints_of(robot: Robot, velocities: list[int]) -> tuple[str, ...]:
     """Names of the joints that own these velocities."""
+    wanted = set(velocities)
     return tuple(
-        dict.fromkeys(joint.name for joint in robot.joints if not joint.is_mimic for i in velocities if joint.iv <= i < joint.iv + joint.nv)
+        dict.fromkeys(
+            joint.name for joint in robot.joints if not joint.is_mimic and not wanted.isdisjoint(range(joint.iv, joint.iv + joint.nv))
+        )
     )

@@ -225,8 +225,10 @@ def _merge(urdf: Urdf, root: str, children: dict[str, list[UrdfJoint]], base: st
         flexible = urdf.flexible.get(link)
         if flexible is not None:
             _add_beam(tree, flexible, body, pose)
-            at_tip = [child for child in children[link] if flexible.holds_at_tip(child.pose[1])]
-            at_root = [child for child in children[link] if child not in at_tip]
+            at_tip: list[UrdfJoint] = []
+            at_root: list[UrdfJoint] = []
+            for child in children[link]:
+                (at_tip if flexible.holds_at_tip(child.pose[1]) else at_root).append(child)
             # The tip's come first, so that what it carries stays in one piece.
             stack += [(child, dependencies[child.name], body, pose) for child in reversed(at_root)]
             back = tuple(-flexible.length * x for x in flexible.direction)

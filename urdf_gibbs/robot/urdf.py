@@ -219,7 +219,7 @@ class _Reader:
         return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line)
 
     def inertial(self, link: Element, what: str) -> Inertia | None:
-        errors = len(self.findings.errors)
+        errors = self.findings.mistakes
         element = self.only(link, "inertial", what)
         if element is None:
             self.findings.warning("no-inertial", link.line, what, "no <inertial>", "mass and inertia; it counts as zero mass")
@@ -244,7 +244,7 @@ class _Reader:
         inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
         if R is not EYE3:
             inertia = multiply(multiply(R, inertia), transpose(R))
-        if len(self.findings.errors) == errors:
+        if self.findings.mistakes == errors:
             check_inertia(self.findings, inertia_element.line, what, mass, inertia)
         return Inertia(mass, com, inertia)
 

@@ -7,8 +7,10 @@ rotations that roll, pitch and yaw do not give back exactly.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -85,9 +87,22 @@ def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Rob
     }
     findings = tuple(Finding(**finding) for finding in values["findings"])
     robot = replace(robot, name=values["name"], findings=findings, _cache={}, **same_numbers)
+    # Folders that a file names are not folders that the user gives (robot/meshes.py).
+    robot = replace(robot, _searched_dirs=robot.package_dirs, _own_file=_is_content(values["file"], text))
     if robot.fingerprint != values["fingerprint"]:
         raise ArgumentError(f"the robot {robot.name!r} made from its source differs from the one saved: it was changed after load")
     return robot
+
+
+def _is_content(file: str, text: str | bytes) -> bool:
+    """Whether the file, where there is one, is of this text: then it is the robot's indeed."""
+    if not os.path.isfile(file):
+        return not os.path.exists(file)
+    try:
+        content = Path(file).read_bytes()
+    except OSError:
+        return False
+    return content == (text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
 def _flat(body: Inertia | None) -> tuple[float, ...]:

@@ -1,11 +1,13 @@
 """Reading XML safely: expat gives exact line numbers, resolves nothing and never recurses.
 
-Entities are refused where they are declared, so neither expansion nor an outside file is ever
+Only encodings that XML knows are decoded: Python has others, some at a cost that grows with the square of the text, some that are
+programs rather than encodings. Entities are refused where they are declared, so neither expansion nor an outside file is ever
 reached. Namespaces are left alone: real files use prefixes that they do not declare.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from xml.parsers import expat
 
@@ -14,6 +16,28 @@ from urdf_gibbs.robot.findings import Findings
 # Top-level elements whose content says nothing about the robot's mechanics: kept by name, not by content.
 OPAQUE = frozenset({"gazebo", "transmission", "ros2_control", "sensor", "mujoco", "drake"})
 MAX_DEPTH = 1000
+# By the names that Python's codecs give them. Expat itself reads UTF-8, UTF-16 and those of one byte a character.
+ENCODINGS = frozenset(
+    {
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32",
+        "utf-32-le",
+        "utf-32-be",
+        "ascii",
+        "koi8-r",
+        "koi8-u",
+        "mac-roman",
+        "tis-620",
+    }
+    | {f"iso8859-{part}" for part in range(1, 17)}
+    | {f"cp{page}" for page in (437, 850, 852, 855, 857, 858, 860, 861, 862, 863, 865, 866, 869, 874, *range(1250, 1259))}
+    | {"gb2312", "gbk", "gb18030", "big5", "shift_jis", "cp932", "euc_jp", "iso2022_jp", "euc_kr", "cp949"}
+)
+KNOWN_ENCODINGS = "UTF-8 (best), UTF-16, UTF-32, US-ASCII, ISO-8859-*, Windows-125*, KOI8, GB 18030, Big5, Shift_JIS, EUC"
 XACRO_ADVICE = "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
 
 
@@ -44,20 +68,36 @@ def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | 
     if blank:
         findings.warning("blank-before-xml", 1, "document", f"{blank} blank lines before <?xml", "<?xml at the first byte")
     skipped += blank
+    declared = "" if encoding else _declared(data)
+    if declared and not _is_known(declared):
+        findings.error("not-xml", 1 + skipped, "document", f'encoding="{declared}"', f"an encoding of XML: {KNOWN_ENCODINGS}")
+        return None
     try:
         return _expat(data, encoding, skipped, findings)
     except _Refused:
         return None
-    except (LookupError, ValueError) as problem:  # expat knows UTF-8, UTF-16 and the one-byte encodings
-        declared = re.match(rb"<\?xml[^>]*encoding=[\"']([A-Za-z0-9._-]+)", data)
+    except (LookupError, ValueError) as problem:  # of several bytes a character
         try:
             if not declared:
                 raise LookupError(problem)
-            decoded = data.decode(declared[1].decode())
+            decoded = data.decode(declared)
         except (LookupError, ValueError):
-            findings.error("not-xml", 1, "document", str(problem), "a known encoding, best UTF-8")
+            findings.error("not-xml", 1 + skipped, "document", str(problem), f"a known encoding: {KNOWN_ENCODINGS}")
             return None
         return parse(decoded, findings, skipped)
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that ``<?xml ... encoding="..."?>`` names; "" where it names none (or is itself of two bytes a character)."""
+    found = re.match(rb"<\?xml[^>]{0,1000}?\bencoding\s*=\s*([\"'])([^\"'>]{0,100})\1", data.removeprefix(b"\xef\xbb\xbf")[:2000])
+    return found[2].decode("ascii", "replace") if found else ""
+
+
+def _is_known(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name in ENCODINGS
+    except (LookupError, ValueError):
+        return False
 
 
 def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Element | None:

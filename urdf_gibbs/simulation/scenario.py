@@ -31,6 +31,7 @@ from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Findings, one_line
 from urdf_gibbs.robot.flexible import POSITIVE, checked_entry
 from urdf_gibbs.robot.load import BASES, load, load_elastic, read_root, source_text
+from urdf_gibbs.robot.meshes import inside, too_wide
 from urdf_gibbs.robot.model import Joint, Robot
 from urdf_gibbs.robot.spatial import rotation_from_rpy
 from urdf_gibbs.simulation.expression import ALLOWED, evaluate
@@ -425,9 +426,14 @@ class _Reader:
             return None
         try:
             dirs = [self.folder / folder for folder in folders if folder is not None]
+            # A scenario may come from anybody: its word opens its own folder and packages, not any folder (robot/meshes.py).
+            here = [self.folder.resolve()]
+            elsewhere = tuple(os.fspath(folder) for folder in dirs if too_wide(folder) or not inside(folder, here))
             if elastic:
-                return load_elastic(source, elastic, base, bool(mimic), dirs)  # type: ignore[arg-type]
-            return load(source, base, bool(mimic), dirs)  # type: ignore[arg-type]
+                robot = load_elastic(source, elastic, base, bool(mimic), dirs)  # type: ignore[arg-type]
+            else:
+                robot = load(source, base, bool(mimic), dirs)  # type: ignore[arg-type]
+            return replace(robot, _searched_dirs=elsewhere)
         except UrdfError as problem:
             if not self.problems:
                 raise

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +21,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.write import pack, unpack
+from urdf_gibbs.simulation.stored import Shape, check_numbers, check_points, check_shape, read_file, read_header, refuse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -372,22 +372,20 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
-        """Read what ``save`` wrote; the robot comes back with the same fingerprint. ArgumentError where the file is another or damaged."""
+        """Read what ``save`` wrote; the robot comes back with the same fingerprint. ArgumentError where the file is another or damaged.
+
+        Shapes and types are compared before memory is asked for. The file may come from anybody: nothing in it is run, and the package
+        folders that it names are searched for meshes, but are not folders that you allow (give them to ``animate`` again).
+        """
         path = Path(path)
         if path.suffix != ".npz" and not path.exists():
             path = path.with_name(path.name + ".npz")
         with open(path, "rb") as file:
             try:
-                with zipfile.ZipFile(file) as archive:
-                    bad = archive.testzip()
-                if bad is not None:
-                    raise ArgumentError(f"the checksum of {bad} is wrong, expected a whole file written by Trajectory.save")
-                file.seek(0)
-                with np.load(file, allow_pickle=False) as stored:
-                    return _trajectory(stored)
+                return _trajectory(file)
             except ArgumentError as problem:
                 raise ArgumentError(f"{path}: {problem}") from None
-            except MemoryError:  # the checksums are right: the file is whole and too large
+            except MemoryError:  # no entry is larger than the file: it is too large for this machine
                 raise
             except Exception as problem:  # whatever the bytes of a damaged file make of the readers
                 reason = str(problem) or type(problem).__name__
@@ -505,14 +503,41 @@ def _arrays(trajectory: Trajectory) -> dict[str, Any]:
     return {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
 
 
-def _trajectory(stored: Mapping[str, NDArray[Any]]) -> Trajectory:
-    """The trajectory of the arrays of a file."""
-    header = json.loads(stored["header"].tobytes()) if "header" in stored else {}
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ArgumentError("the file holds no trajectory, expected one written by Trajectory.save")
-    if header["version"] > VERSION:
-        raise ArgumentError(f"format {header['version']} is newer than {VERSION}, the newest that this version of urdf_gibbs reads")
-    robot = unpack(header["robot"], {name.removeprefix("robot."): stored[name] for name in stored if name.startswith("robot.")})
+# Shapes of the entries of a file as far as they are known before it is read; () where an entry may be left out.
+ROBOT_SHAPES: dict[str, Shape] = {
+    "source": (None,),
+    "joints": (None, None),
+    "placement": (None, 4, 4),
+    "mass": (None,),
+    "com": (None, 3),
+    "inertia": (None, 3, 3),
+    "links": (None, 13),
+    "base_inertia": (13,),
+    "frames": (None, 12),
+}
+SHAPES: dict[str, Shape] = {
+    "header": (None,),
+    "gravity": (3,),
+    "t": (None,),
+    "q": (None, None),
+    "v": (None, None),
+    "contact_forces": (None, None),
+    "dense": (),
+    **{f"impacts.{name}": (None, 3) for name in VECTORS},
+    **{f"impacts.{name}": (None,) for name in (*SCALARS, *NUMBERS)},
+    **{f"impacts.{name}": (None, None) for name in STATES},
+    "phases.times": (None, 3),
+    **{f"robot.{name}": shape for name, shape in ROBOT_SHAPES.items()},
+}
+
+
+def _trajectory(file: BinaryIO) -> Trajectory:
+    """The trajectory of an open file."""
+    stored = read_file(file, SHAPES)
+    header = read_header(stored["header"], FORMAT, VERSION)
+    robot = _robot(header["robot"], stored)
+    _check_arrays(stored, header, robot)
+    check_points(header["settings"].get("points"), len(robot.joints))
     columns = {name: stored[f"impacts.{name}"] for name in (*VECTORS, *SCALARS, *STATES, *NUMBERS)}
     impacts, start = [], 0
     for i, (points, walls, law) in enumerate(header["impacts"]):
@@ -532,6 +557,52 @@ def _trajectory(stored: Mapping[str, NDArray[Any]]) -> Trajectory:
         statistics=header["statistics"],
         dense=stored.get("dense"),
     )
+
+
+def _robot(values: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Robot:
+    bodies = len(values["joints"])
+    for name in ("joints", "placement", "mass", "com", "inertia"):
+        shape = ROBOT_SHAPES[name]
+        check_shape(f"robot.{name}", stored[f"robot.{name}"].shape, (bodies, *shape[1:]))
+        check_numbers(f"robot.{name}", stored[f"robot.{name}"], "not NaN" if name == "joints" else "finite")
+    for name in ("base_inertia", "frames"):
+        check_numbers(f"robot.{name}", stored[f"robot.{name}"])
+    return unpack(values, {name: stored[f"robot.{name}"] for name in ROBOT_SHAPES})
+
+
+def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any], robot: Robot) -> None:
+    """Refuse arrays that do not fit each other, the header or the robot, and times that are none."""
+    rows, count, touched = stored["t"].size, len(header["impacts"]), sum(len(points) for points, _, _ in header["impacts"])
+    widths = {"q": robot.nq, "v_before": robot.nv, "v_after": robot.nv}
+    expected: dict[str, Shape] = {
+        "q": (rows, robot.nq),
+        "v": (rows, robot.nv),
+        "contact_forces": (rows, len(header["contact_names"])),
+        **{f"impacts.{name}": (touched, 3) for name in VECTORS},
+        **{f"impacts.{name}": (touched,) for name in SCALARS},
+        **{f"impacts.{name}": (count, width) for name, width in widths.items()},
+        **{f"impacts.{name}": (count,) for name in NUMBERS},
+        "phases.times": (len(header["phases"]), 3),
+    }
+    if "dense" in stored:
+        expected["dense"] = (rows - 1, DENSE_TERMS, robot.nq + robot.nv)
+    for name, shape in expected.items():
+        check_shape(name, stored[name].shape, shape)
+    for name in ("gravity", "t", "impacts.time", "impacts.rounds"):
+        check_numbers(name, stored[name])
+    check_numbers("phases.times", stored["phases.times"][:, 0])
+    check_numbers("phases.times", stored["phases.times"][:, 1], "not NaN")
+    if not rows:
+        refuse("t", "empty", "at least one time")
+    for name in ("t", "impacts.time"):
+        back = np.flatnonzero(np.diff(stored[name]) < 0.0)
+        if back.size:
+            i = int(back[0]) + 1
+            refuse(f"{name}[{i}]", f"{stored[name][i]} s after {stored[name][i - 1]} s", "times that do not go back")
+    within = (stored["impacts.time"] >= stored["t"][0]) & (stored["impacts.time"] <= stored["t"][-1])
+    if not within.all():
+        i = int(np.flatnonzero(~within)[0])
+        refuse(f"impacts.time[{i}]", f"{stored['impacts.time'][i]} s", f"a time of the run, {stored['t'][0]} to {stored['t'][-1]} s")
 
 
 def _set(record: Any, name: str, value: Any) -> None:

@@ -68,7 +68,23 @@ class Live:
 
     def _send(self, message: str) -> None:
         for socket in list(self._sockets):
-            socket.write_message(message)
+            self._write(socket, message)
+
+    def _write(self, socket: Any, message: str) -> None:
+        """To one tab, which may be closed already, or while the message is on its way."""
+        from tornado.websocket import WebSocketClosedError
+
+        def sent(done: asyncio.Future[None]) -> None:
+            problem = None if done.cancelled() else done.exception()
+            if isinstance(problem, WebSocketClosedError):
+                self._sockets.discard(socket)
+            elif problem is not None:
+                self._loop.call_exception_handler({"message": "a message to a tab", "exception": problem, "future": done})
+
+        try:
+            socket.write_message(message).add_done_callback(sent)
+        except WebSocketClosedError:
+            self._sockets.discard(socket)
 
     def _serve(self) -> None:
         from tornado import httpserver, netutil, web, websocket
@@ -83,7 +99,7 @@ class Live:
             def open(self, *_: str, **__: str) -> None:
                 live._sockets.add(self)
                 if live._last is not None:
-                    self.write_message(live._last)
+                    live._write(self, live._last)
 
             def on_message(self, message: str | bytes) -> None:
                 """Tabs have nothing to say."""

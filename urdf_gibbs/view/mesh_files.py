@@ -11,8 +11,8 @@ import logging
 import math
 import re
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.errors import UrdfGibbsError
+from urdf_gibbs.robot.meshes import inside, outside
 from urdf_gibbs.robot.spatial import Vec3
 from urdf_gibbs.view.solids import Solid, with_normals
 
@@ -39,6 +40,10 @@ class _Unreadable(Exception):
     """The reason, still without the name of the file."""
 
 
+class _Elsewhere(_Unreadable, FileNotFoundError):
+    """A file that a mesh names, outside of the robot's folders; to the readers it is not there."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """Triangles of one colour source: colours (n, 4) uint8 of the vertices, or None."""
@@ -48,13 +53,16 @@ class _Part:
     colours: NDArray[np.uint8] | None = None
 
 
-def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0)) -> Solid:
+def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path] = ()) -> Solid:
     """The triangles of a mesh file [m], scaled per axis; a negative scale mirrors and the faces still look outwards.
 
     Vertices are taken as RViz takes them: a COLLADA file's ``<unit>`` is applied (Pinocchio's collision meshes are without it)
     and its ``<up_axis>`` is not, and a glTF file (y up by its standard) is not turned. The colours are those of the file: of faces or
     vertices, of a texture at the vertices, or of materials; None where it has none. The same Solid comes back while the file
     stays as it is. Nothing is fetched from a network. MeshError says why a file cannot be read.
+
+    folders: where the files that the mesh names (buffers, materials, textures) may be, beside the mesh's own folder. A texture or a
+    material elsewhere is left out and stands in the Solid's ``notes``; a buffer elsewhere is a MeshError.
     """
     path = Path(path)
     factors = tuple(float(factor) for factor in scale)
@@ -70,15 +78,18 @@ def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0)) -> Solid:
         raise MeshError(f"{path}: {_reason(problem)}") from problem
     if state.st_size == 0:
         raise MeshError(f"{path}: the file is empty")
-    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors)
+    readable = tuple(dict.fromkeys((path.resolve().parent, *(Path(folder).resolve() for folder in folders))))
+    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors, readable)
 
 
 @functools.lru_cache(maxsize=CACHED)
-def _cached(path: str, modified: int, size: int, scale: Vec3) -> Solid:
+def _cached(path: str, modified: int, size: int, scale: Vec3, folders: tuple[Path, ...]) -> Solid:
     """``modified`` [ns] and ``size`` [bytes] are here to read a file again once it has changed."""
+    beside = _Beside(Path(path), folders)
     try:
         with _quiet():
-            return _solid(_read(Path(path)), scale)
+            solid = _solid(_read(Path(path), beside), scale)
+            return replace(solid, notes=tuple(f"{path}: {sentence}" for sentence in beside.refused)) if beside.refused else solid
     except MemoryError:
         raise
     except Exception as problem:  # readers raise whatever broken bytes lead them to
@@ -114,14 +125,14 @@ def _quiet() -> Iterator[None]:
         logger.removeHandler(silent)
 
 
-def _read(path: Path) -> list[_Part]:
+def _read(path: Path, beside: _Beside) -> list[_Part]:
     data = path.read_bytes()
     if not data.strip(b"\0 \t\r\n"):
         raise _Unreadable("the file holds nothing but blanks")
     kind = path.suffix.lower()
     if kind == ".stl":
         return _stl(data)
-    return _dae(data, path) if kind == ".dae" else _by_trimesh(data, path)
+    return _dae(data, beside) if kind == ".dae" else _by_trimesh(data, kind, beside)
 
 
 def _solid(parts: list[_Part], scale: Vec3) -> Solid:
@@ -187,21 +198,35 @@ def _sampled(image: Any, uv: NDArray[Any], tint: NDArray[np.uint8]) -> NDArray[n
 
 
 class _Beside:
-    """What trimesh calls a resolver: files that a mesh names, looked for on this machine and from the mesh's folder only."""
+    """What trimesh calls a resolver: files that a mesh names, looked for from its folder and read from ``folders`` (resolved) only.
 
-    def __init__(self, mesh: Path) -> None:
+    ``refused`` holds a sentence for each file that is there and elsewhere.
+    """
+
+    def __init__(self, mesh: Path, folders: tuple[Path, ...]) -> None:
         self.folder = mesh.parent
         self.file_name = mesh.name
+        self.folders = folders
+        self.refused: dict[str, None] = {}
 
     def get(self, name: str) -> bytes:
         # Exporters write their own machine's path, with their own slashes: the file's name is what remains of it here.
         plain = unquote(re.sub(r"^file:(//)?", "", str(name).strip())).replace("\\", "/")
         if re.match(r"[A-Za-z][\w+.-]+://", plain):  # longer than a drive's letter
             raise FileNotFoundError(name)
+        refused = ""
         for candidate in (str(name).strip(), plain, plain.rsplit("/", 1)[-1]):
             path = self.folder / candidate
-            if candidate and path.is_file() and path.stat().st_size <= LARGEST_TEXTURE:
+            if not candidate or not path.is_file():
+                continue
+            path = path.resolve()  # what is judged is what is read
+            if not inside(path, self.folders):
+                refused = refused or f"it refers to {candidate!r}: {outside(path)}"
+            elif path.stat().st_size <= LARGEST_TEXTURE:
                 return path.read_bytes()
+        if refused:
+            self.refused[refused] = None
+            raise _Elsewhere(refused)
         raise FileNotFoundError(name)
 
     __getitem__ = get
@@ -256,7 +281,7 @@ def _stl(data: bytes) -> list[_Part]:
 # COLLADA --------------------------------------------------------------------------------------------
 
 
-def _dae(data: bytes, path: Path) -> list[_Part]:
+def _dae(data: bytes, beside: _Beside) -> list[_Part]:
     """By pycollada itself: trimesh's own reading of it drops the unit and joins vertices at some cost."""
     # Entities can blow up without bound or read other files, and meshes have no use for them. Zeros: UTF-16 spells with them.
     if b"<!ENTITY" in data or b"<!ENTITY" in data[:65536].replace(b"\0", b""):
@@ -274,7 +299,6 @@ def _dae(data: bytes, path: Path) -> list[_Part]:
     unit = document.assetInfo.unitmeter
     if unit is not None and not (math.isfinite(unit) and unit > 0.0):
         raise _Unreadable(f"its unit of length is {unit:g} m")
-    beside = _Beside(path)
     paints: dict[int, tuple[NDArray[np.uint8], Any]] = {}
     parts: list[_Part] = []
     for matrix, geometry, materials in _dae_instances(document):
@@ -382,12 +406,10 @@ def _is_colour(value: Any) -> bool:
 # OBJ, PLY, glTF, OFF --------------------------------------------------------------------------------
 
 
-def _by_trimesh(data: bytes, path: Path) -> list[_Part]:
+def _by_trimesh(data: bytes, kind: str, beside: _Beside) -> list[_Part]:
     trimesh = _module("trimesh", "trimesh")
     # trimesh imports networkx and scipy where it can; loading needs neither.
-    scene = trimesh.load_scene(
-        io.BytesIO(data), file_type=path.suffix.lower()[1:], resolver=_Beside(path), process=False, allow_remote=False
-    )
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False, allow_remote=False)
     parts: list[_Part] = []
     for node in scene.graph.nodes_geometry:
         matrix, name = scene.graph[node]

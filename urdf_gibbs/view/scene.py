@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.engine.kernel import adaptive
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.robot.meshes import find_mesh
+from urdf_gibbs.robot.meshes import MeshFolders, inside, mesh_folders, outside
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Link, Shape
 from urdf_gibbs.view.elastic import Skin, elastic_joints, skinned
@@ -54,7 +54,7 @@ class Scene:
     """What is drawn: commands for meshcat's viewer in their order, and where the drawn things are, (2, 3) in the world.
 
     ``visible`` is how many visuals are drawn as the URDF has them. ``skins`` are the visuals that bend: their objects are straight and
-    in the frame of their link, the page bends them.
+    in the frame of their link, the page bends them. ``notes`` tell what a drawn mesh was not given, as a texture.
     """
 
     commands: tuple[Command, ...]
@@ -62,6 +62,7 @@ class Scene:
     bounds: Array
     visible: int
     skins: tuple[Skin, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def configuration(robot: Robot, q: ArrayLike | None) -> Array:
@@ -106,12 +107,12 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
     """The robot at q (nq,), with its visuals."""
     q = configuration(robot, q)
     placements = link_placements(robot, q)
-    folders = [*package_dirs, *robot.package_dirs]
+    meshes = mesh_folders(robot, package_dirs)
     links = {link.name: link for link in robot.links}
     beams = {beam.link: (i, beam) for i, beam in elastic_joints(robot)}
     skins: list[Skin] = []
     solids = {
-        (name, number): _solid(robot, links[name], number, shape, folders)
+        (name, number): _solid(links[name], number, shape, meshes)
         for name in placements
         for number, shape in enumerate(links[name].visuals)
     }
@@ -121,6 +122,12 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
             corners += _corners(solid, placements[name] @ _matrix(links[name].visuals[number]))
     extent = float(np.ptp(corners, axis=0).max()) if corners else 0.0
     stand_in = placeholder(PLACEHOLDER * (extent if extent > 0.0 else ALONE))
+    notes = {
+        f'link "{name}", line {links[name].visuals[number].line}: {refused}': None
+        for (name, number), solid in solids.items()
+        if isinstance(solid, Solid)
+        for refused in solid.notes
+    }
     commands: list[Command] = []
     missing: list[Missing] = []
     for name, placement in placements.items():
@@ -143,7 +150,7 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
             commands.append(set_object(path, solid, rgba))
             commands.append(set_transform(path, pose))
     bounds = np.stack([np.min(corners, axis=0), np.max(corners, axis=0)]) if corners else np.zeros((2, 3))
-    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing), tuple(skins))
+    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing), tuple(skins), tuple(notes))
 
 
 def set_transform(path: str, matrix: Array) -> Command:
@@ -189,16 +196,19 @@ def _geometry(solid: Solid) -> Any:
     return Triangles()
 
 
-def _solid(robot: Robot, link: Link, number: int, shape: Shape, folders: list[str]) -> Solid | Missing:
+def _solid(link: Link, number: int, shape: Shape, meshes: MeshFolders) -> Solid | Missing:
     geometry = shape.geometry
     if geometry.kind != "mesh":
         return primitive(geometry)
-    path = find_mesh(geometry.filename, robot.file, folders)
+    path = meshes.find(geometry.filename)
     if path is None:
         reason = "no such file (folders of packages: --package-dir or package_dirs=)"
     else:
+        folders = meshes.folders(geometry.filename, path)
         try:
-            return load_mesh(path, geometry.scale)
+            if inside(path, folders):
+                return load_mesh(path, geometry.scale, folders)
+            reason = outside(path)
         except MeshError as problem:
             reason = str(problem)
     return Missing(link.name, number, geometry.filename, shape.line, reason)

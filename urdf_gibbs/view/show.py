@@ -103,6 +103,7 @@ def view(
         "walls": [_wall(one) for one in drawn],
         "camera": camera(_with_walls(box, drawn), box, flat=None if scene.visible else _box(_joints(robot, q[None]))),
         "theme": _theme(theme),
+        "notes": list(scene.notes),
         **(extra or {}),
     }
     kind = f"{len(robot.links)} links, {robot.nv} degrees of freedom, {robot.base} base, {moving_mass(robot):.4g} kg"
@@ -142,7 +143,7 @@ def animation(
         "points": contact_points(contacts_of(robot, trajectory.settings)),
         "walls": [_wall(one, times) for one in drawn],
         "motion": recording(trajectory, times, trails),
-        "notes": notes,
+        "notes": [*notes, *scene.notes],
         "camera": camera(
             _with_walls(box, drawn), scene.bounds if scene.visible else _box(_joints(robot, start[None])), trajectory.gravity, _box(ways)
         ),

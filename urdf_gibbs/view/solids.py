@@ -22,12 +22,16 @@ GROUPS = 6
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A triangle mesh in the frame of its visual; ``colours`` None: the caller's colour applies. The arrays are read-only."""
+    """A triangle mesh in the frame of its visual; ``colours`` None: the caller's colour applies. The arrays are read-only.
+
+    ``notes`` are sentences on what the mesh's file names and was not read.
+    """
 
     vertices: NDArray[np.float32]  # (n, 3) [m]
     faces: NDArray[np.uint32]  # (m, 3), counter-clockwise seen from outside
     normals: NDArray[np.float32]  # (n, 3)
     colours: NDArray[np.uint8] | None = None  # (n, 4) rgba
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, dtype, width in (
