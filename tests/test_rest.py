@@ -74,9 +74,7 @@ def test_a_planar_torso_thrown_on_a_plane_with_limits_ends(e: float) -> None:
     """Its links and their limits press each other shut: from some of these starts two contacts handed each other blows for ever."""
     thrown = load(TORSO, base="planar")
     points = [("torso", (0.2, 0, 0)), ("torso", (-0.2, 0, 0)), ("left", (0.4, 0, 0)), ("right", (0.4, 0, 0))]
-    simulator = Simulator(
-        thrown, walls=walls.Plane(normal=(0, 1, 0)), gravity=(0, -G, 0), points=points, joint_limits=True, restitution=e
-    )
+    simulator = Simulator(thrown, walls=walls.Plane(normal=(0, 1, 0)), gravity=(0, -G, 0), points=points, joint_limits=True, restitution=e)
     rng = np.random.default_rng(0)
     for _ in range(40):
         q = thrown.neutral()

@@ -79,7 +79,8 @@ class Wall:
     """What all walls share.
 
     ``restitution`` in [0, 1] (None: the simulation's), ``motion`` a Vibration, a Drift or a function of t that returns d (3,) [m]
-    and is differenced over 2^-10 s, ``name`` for reports (empty: the kind of the wall).
+    (made into polynomials piece by piece, exact to rounding: it is evaluated up to 8 ms ahead), ``name`` for reports (empty: the kind
+    of the wall).
     """
 
     restitution: float | None = None

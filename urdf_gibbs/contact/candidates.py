@@ -33,12 +33,18 @@ class Candidates:
 
 
 def candidates(
-    robot: Robot, walls: Sequence[Wall], points: Sequence[ContactPoint], pairs: Sequence[Pair], limits: bool, restitution: float
+    robot: Robot,
+    walls: Sequence[Wall],
+    points: Sequence[ContactPoint],
+    pairs: Sequence[Pair],
+    limits: bool,
+    restitution: float,
+    resolution: float = 1e-3,
 ) -> Candidates:
     """All points on all walls, then the pairs, then the limits."""
     for radius in {point.radius for point in points}:
         check_radius(walls, radius)
-    surfaces, names, own, callbacks = pack(walls)
+    surfaces, names, own, callbacks = pack(walls, resolution)
     rows: list[dict[str, Any]] = []
     for point in points:
         for i, name in enumerate(names):

@@ -12,9 +12,10 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebder
 from numpy.typing import NDArray
 
 from urdf_gibbs.engine.jit import call2, entry, jit
@@ -33,14 +34,15 @@ STILL, VIBRATION, DRIFT, FUNCTION = range(4)
 # Columns of Surfaces.values.
 SIGN, RADIUS, CENTRE, FRAME, SIZE, MOTION, WIDTH = 0, 1, 2, 5, 14, 18, 23
 # Columns of Surfaces.whole.
-KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, WHOLE = range(8)
-# Places in Surfaces.scratch: what a user's function reads (point or time, then the order of derivative wanted) and writes; what
+KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, TABLE, WHOLE = range(9)
+# Places in Surfaces.scratch: what a user's function reads (point and the order of derivative wanted, or time) and writes; what
 # curved() reads (point, question, radius); weights of a spline; a foot.
-POINT, JET, TIME, PATH, SPOT, WEIGHTS, FOOT, SCRATCH = 0, 4, 14, 16, 25, 30, 54, 57
+POINT, JET, TIME, PATH, SPOT, WEIGHTS, FOOT, SCRATCH = 0, 4, 14, 15, 25, 30, 54, 57
+STEEPEST = RADIUS  # of a height field, which has no radius: the greatest |grad phi| on its grid
 # Questions to curved(): phi; phi with its derivatives; the lowest phi on a sphere, and the signed distance, with their derivatives.
 VALUE, ALL, LOWEST, DISTANCE = range(4)
 
-STEP = 2.0**-10  # of differences: exact in binary, so that t + STEP loses nothing
+STEP = 2.0**-10  # of differences: exact in binary, so that x + STEP loses nothing
 NAN: Jet = (math.nan,) * 10
 
 
@@ -51,7 +53,8 @@ class Surfaces(Struct):
     kind: Int1  # (ns,)
     values: Float2  # (ns, WIDTH)
     whole: Int2  # (ns, WHOLE)
-    data: Float1  # coefficients of all height fields
+    data: Float1  # coefficients of all height fields, each with its table of highest points
+    pace: Float1  # (ns,) the longest step [s] in which a polynomial of low degree follows the wall's motion, where that is a function
     scratch: Float1  # (SCRATCH,)
 
 
@@ -82,9 +85,10 @@ class Callbacks:
 # packing ------------------------------------------------------------------------------------------
 
 
-def pack(walls: Iterable[Wall]) -> tuple[Surfaces, list[str], list[float | None], Callbacks]:
+def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, list[str], list[float | None], Callbacks]:
     """The surfaces of the walls, their names and restitutions (None: the simulation's), and what must outlive every use of them.
 
+    ``resolution`` [s]: how finely a motion that is a Python function is looked at.
     A wall without a name that repeats gets a number ("plane", "plane_2"); two walls given the same name are an error.
     """
     records = _records(walls)
@@ -108,16 +112,52 @@ def pack(walls: Iterable[Wall]) -> tuple[Surfaces, list[str], list[float | None]
         elif record.motion is not None:
             whole[i, MOVES] = FUNCTION
             if id(record.motion) not in addresses:
-                addresses[id(record.motion)] = _address(_motion_function(record.motion, name), 2, 9, keep)
+                addresses[id(record.motion)] = _address(Path(record.motion, name, resolution), 1, 10, keep)
             whole[i, MOTION_CALL] = addresses[id(record.motion)]
         if record.callback is not None:
             whole[i, SHAPE_CALL] = _address(_shape_function(record.callback, name), 4, 10, keep)
         if record.data is not None:
+            highest, values[i, STEEPEST] = highest_points(record.data, record.size[1], record.size[3])
             whole[i, OFFSET] = sum(part.size for part in data)
+            whole[i, TABLE] = whole[i, OFFSET] + record.data.size
             whole[i, COUNT_X], whole[i, COUNT_Y] = record.data.shape[0] - 2, record.data.shape[1] - 2
-            data.append(record.data.ravel())
-    packed = Surfaces(kind=kind, values=values, whole=whole, data=np.concatenate([*data, np.zeros(1)]), scratch=np.zeros(SCRATCH))
+            data += [record.data.ravel(), highest]
+    packed = Surfaces(
+        kind=kind,
+        values=values,
+        whole=whole,
+        data=np.concatenate([*data, np.zeros(1)]),
+        pace=np.full(count, np.inf),
+        scratch=np.zeros(SCRATCH),
+    )
     return packed, [name for name, _ in records], [record.restitution for _, record in records], keep
+
+
+def highest_points(coefficients: Array, dx: float, dy: float) -> tuple[Array, float]:
+    """Of a bicubic B-spline (nx + 2, ny + 2): a bound of the height on each cell, on blocks of 2 x 2 cells, of 4 x 4, ... up to one
+    block for all, table after table; and a bound of |grad (z - h)|.
+
+    The cells (nx + 1, ny + 1) are those of the grid with the surroundings on all four sides, where there is no bound.
+    """
+    bezier = np.array([[1.0, 4.0, 1.0, 0.0], [0.0, 4.0, 2.0, 0.0], [0.0, 2.0, 4.0, 0.0], [0.0, 1.0, 4.0, 1.0]]) / 6.0
+    nx, ny = coefficients.shape[0] - 3, coefficients.shape[1] - 3
+    highest, steep_x, steep_y = np.full((nx, ny), -np.inf), 0.0, 0.0
+    last: list[Array] = []
+    for row in bezier:
+        line = sum(row[k] * coefficients[k : k + nx] for k in range(4))
+        b = [np.asarray(sum(weights[k] * line[:, k : k + ny] for k in range(4))) for weights in bezier]
+        for j in range(4):
+            np.maximum(highest, b[j], out=highest)  # a patch lies in the convex hull of its Bezier coefficients, as its slopes do
+            steep_x = max(steep_x, float(np.abs(b[j] - last[j]).max()) if last else 0.0)
+            steep_y = max(steep_y, float(np.abs(b[j] - b[j - 1]).max()) if j else 0.0)
+        last = b
+    table = np.pad(highest, 1, constant_values=np.inf)
+    tables = [table.ravel()]
+    while table.size > 1:
+        even = np.pad(table, [(0, extent % 2) for extent in table.shape], constant_values=-np.inf)
+        table = even.reshape(even.shape[0] // 2, 2, even.shape[1] // 2, 2).max(axis=(1, 3))
+        tables.append(table.ravel())
+    return np.concatenate(tables), math.sqrt(1.0 + (3.0 * steep_x / dx) ** 2 + (3.0 * steep_y / dy) ** 2)
 
 
 def check_radius(walls: Iterable[Wall], radius: float) -> None:
@@ -171,25 +211,120 @@ def _address(function: Callable[[Any, Any], None], read: int, written: int, keep
     return int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
 
 
-def _motion_function(motion: Callable[[float], Any], name: str) -> Callable[[Any, Any], None]:
-    """Reads t and the order wanted; writes d, then its first and second derivative by five-point differences."""
+class Piece(NamedTuple):
+    """d(t) for |t - middle| <= half as a Chebyshev series: T_k times (terms, 9), of d, d' and d''. ``error`` is how well it fits."""
 
-    def place(t: float) -> Array:
-        d = np.asarray(motion(t), dtype=float)
+    middle: float
+    half: float
+    terms: Array
+    error: float
+    size: float
+    pace: float
+
+
+class Path:
+    """The motion d(t) of a wall, given as a Python function, as polynomials, so that its derivatives are smooth and exact as well.
+
+    Time is cut into pieces of about 8 ``resolution``. Where the polynomial of degree 16 through Chebyshev points does not agree with
+    the function to rounding a piece is halved, again and again; a function's own noise, which halving does not make smaller, is left
+    out. At a kink, the last and shortest piece is a straight line.
+    """
+
+    DEGREE = 16
+    NODES = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
+    TO_SERIES = np.linalg.inv(np.cos(np.outer(np.arccos(NODES), np.arange(DEGREE + 1))))
+    BETWEEN = np.array([-0.7416, 0.1137, 0.5528])  # any places between the nodes
+    AT_BETWEEN = np.cos(np.outer(np.arccos(BETWEEN), np.arange(DEGREE + 1)))
+    EXACT = 1e-15  # of the largest value
+    NOISE = 1e-5  # of the largest value: what does not get smaller and is less than this is noise
+    SHORTEST = 2.0**-21  # s
+    FASTEST = 1e4  # m/s: a wall that moves faster jumps
+    KEPT = 4096  # pieces
+
+    def __init__(self, motion: Callable[[float], Any], name: str, resolution: float) -> None:
+        self._motion, self._name = motion, name
+        self._longest = 2.0 ** math.floor(math.log2(8.0 * resolution))
+        self._pieces: dict[tuple[float, float], Piece] = {}
+        self._last: Piece | None = None
+        self._orders = np.arange(self.DEGREE + 1)
+
+    def __call__(self, given: Any, out: Any) -> None:
+        """Reads t; writes d, d', d'' (3 each) and the longest step in which a polynomial of low degree follows."""
+        t = given[0]
+        piece = self._last
+        if piece is None or not abs(t - piece.middle) <= piece.half:
+            if not math.isfinite(t):
+                self._place(t)
+            piece = self._last = self._piece(t)
+        terms = piece.terms
+        angle = math.acos(min(1.0, max(-1.0, (t - piece.middle) / piece.half)))
+        out[0:9] = (np.cos(angle * self._orders[: len(terms)]) @ terms).tolist()
+        out[9] = piece.pace
+
+    def _place(self, t: float) -> Array:
+        d = np.asarray(self._motion(t), dtype=float)
         if d.shape != (3,) or not np.isfinite(d).all():
-            raise ArgumentError(f"the motion of wall {name!r} gave {d.tolist()!r} at t = {t}; expected 3 finite numbers")
+            raise ArgumentError(f"the motion of wall {self._name!r} gave {d.tolist()!r} at t = {t}; expected 3 finite numbers")
         return d
 
-    def evaluate(given: Any, out: Any) -> None:
-        t, order = given[0], given[1]
-        d = place(t)
-        out[0:3] = d
-        if order > 0.0:
-            a, b, e, f = (place(t + k * STEP) for k in (-2, -1, 1, 2))
-            out[3:6] = (8.0 * (e - b) - (f - a)) / (12.0 * STEP)
-            out[6:9] = (16.0 * (e + b) - (f + a) - 30.0 * d) / (12.0 * STEP**2)
+    def _piece(self, t: float) -> Piece:
+        """The longest piece about t that fits."""
+        if len(self._pieces) > self.KEPT:
+            self._pieces.clear()
+        length = self._longest
+        while True:
+            start = math.floor(t / length) * length
+            piece = self._fit(start, length)
+            if self._fits(piece, t, length):
+                return piece
+            if length <= max(self.SHORTEST, 64.0 * math.ulp(t)):
+                return self._line(start, length)
+            length *= 0.5
 
-    return evaluate
+    def _fits(self, piece: Piece, t: float, length: float) -> bool:
+        if piece.error <= self.EXACT * piece.size:
+            return True
+        if piece.error > self.NOISE * piece.size or length < 8.0 * self.SHORTEST:
+            return False
+        # A kink of any order is at most a quarter as far off in a piece a quarter as long; noise is not.
+        quarter = 0.25 * length
+        return self._fit(math.floor(t / quarter) * quarter, quarter).error > 0.5 * piece.error
+
+    def _fit(self, start: float, length: float) -> Piece:
+        if (start, length) in self._pieces:
+            return self._pieces[start, length]
+        half = 0.5 * length
+        middle = start + half
+        values = np.array([self._place(middle + half * x) for x in self.NODES])
+        series = self.TO_SERIES @ values
+        between = np.array([self._place(middle + half * x) for x in self.BETWEEN])
+        size = float(np.abs(values).max())
+        error = float(max(np.abs(self.AT_BETWEEN @ series - between).max(), np.abs(series[-3:]).max()))
+        # What is below the noise would be made larger by differentiation.
+        counts = np.flatnonzero(np.abs(series).max(axis=1) > max(error, 2e-16 * size))
+        degree = int(counts[-1]) if len(counts) else 0
+        terms = np.zeros((degree + 1, 9))
+        terms[:, 0:3] = series[: degree + 1]
+        for order in (1, 2):
+            slope = chebder(series[: degree + 1], order) / half**order if degree >= order else np.zeros((1, 3))
+            terms[: len(slope), 3 * order : 3 * order + 3] = slope
+        # A sine needs degree 14 for one radian in ``half``, 8 for a tenth, 5 for a hundredth.
+        pace = min(self._longest, length * 2.0 ** max(0.0, 0.65 * (14 - degree)))
+        piece = self._pieces[start, length] = Piece(middle, half, terms, error, size, pace)
+        return piece
+
+    def _line(self, start: float, length: float) -> Piece:
+        """A straight line over the shortest piece."""
+        one, other = self._place(start), self._place(start + length)
+        speed = (other - one) / length
+        if not np.abs(speed).max() <= self.FASTEST:
+            raise ArgumentError(
+                f"the motion of wall {self._name!r} jumps from {one.tolist()} to {other.tolist()} between t = {start!r} and "
+                f"{start + length!r}; expected a continuous function of t"
+            )
+        terms = np.zeros((2, 9))
+        terms[0, 0:3], terms[1, 0:3], terms[0, 3:6] = 0.5 * (one + other), 0.5 * (other - one), speed
+        return Piece(start + 0.5 * length, 0.5 * length, terms, 0.0, float(np.abs(one).max()), self._longest)
 
 
 def _shape_function(wall: Implicit, name: str) -> Callable[[Any, Any], None]:
@@ -244,7 +379,7 @@ def _shape_function(wall: Implicit, name: str) -> Callable[[Any, Any], None]:
 def gap_value(s: Surfaces, i: int, t: float, x: Array, radius: float) -> float:
     """phi of surface i for a sphere of ``radius`` about x (3,) (0: a point). nan when a callback failed."""
     v = s.values
-    d = _motion(v, s.whole, s.scratch, i, t, 0)
+    d = _motion(v, s.whole, s.scratch, i, t)
     y = _own(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
     return _field(s, i, y[0], y[1], y[2], radius, VALUE)[0]
 
@@ -259,8 +394,10 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
     if s.kind[i] <= SPHERE and s.whole[i, MOVES] == STILL:
         _quadric_motion(s, i, x, radius, out)
         return
-    d = _motion(v, s.whole, s.scratch, i, t, 1)
+    d = _motion(v, s.whole, s.scratch, i, t)
     y = _own(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
+    if s.whole[i, MOVES] == FUNCTION:
+        s.pace[i] = s.scratch[PATH + 9]
     w = _own(v, i, x[3] - d[3], x[4] - d[4], x[5] - d[5])
     a = _own(v, i, x[6] - d[6], x[7] - d[7], x[8] - d[8])
     f = _field(s, i, y[0], y[1], y[2], radius, ALL)
@@ -299,7 +436,7 @@ def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) ->
 def wall_velocity(s: Surfaces, i: int, t: float) -> tuple[float, float, float]:
     """How fast surface i moves, in world axes [m/s]."""
     v = s.values
-    d = _motion(v, s.whole, s.scratch, i, t, 1)
+    d = _motion(v, s.whole, s.scratch, i, t)
     return d[3], d[4], d[5]
 
 
@@ -310,7 +447,7 @@ def nearest(s: Surfaces, places: Places) -> int:
     for k in range(len(t)):
         out[k, :] = math.nan
         for i in range(len(s.kind)):
-            d = _motion(v, s.whole, s.scratch, i, t[k], 1)
+            d = _motion(v, s.whole, s.scratch, i, t[k])
             y = _own(v, i, x[k, 0] - d[0] - v[i, CENTRE], x[k, 1] - d[1] - v[i, CENTRE + 1], x[k, 2] - d[2] - v[i, CENTRE + 2])
             w = _own(v, i, xd[k, 0] - d[3], xd[k, 1] - d[4], xd[k, 2] - d[5])
             f = _exact(s, i, y[0], y[1], y[2])
@@ -353,10 +490,8 @@ def _times(f: Jet, a: float, b: float, c: float) -> tuple[float, float, float]:
 
 
 @jit
-def _motion(
-    v: Array, whole: Integers, u: Array, i: int, t: float, order: int
-) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """d, d', d'' (3 each) of the wall; of a function only d when ``order`` is 0."""
+def _motion(v: Array, whole: Integers, u: Array, i: int, t: float) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """d, d', d'' (3 each) of the wall."""
     moves = whole[i, MOVES]
     if moves == VIBRATION:
         a, b, c, omega = v[i, MOTION], v[i, MOTION + 1], v[i, MOTION + 2], v[i, MOTION + 3]
@@ -368,7 +503,7 @@ def _motion(
         a, b, c = v[i, MOTION], v[i, MOTION + 1], v[i, MOTION + 2]
         return a * t, b * t, c * t, a, b, c, 0.0, 0.0, 0.0
     if moves == FUNCTION:
-        u[TIME], u[TIME + 1] = t, order
+        u[TIME] = t
         if call2(whole[i, MOTION_CALL], u.ctypes.data + 8 * TIME, u.ctypes.data + 8 * PATH) != 0:
             return math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
         p = PATH
@@ -683,9 +818,9 @@ def _lowest(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: fl
     a, b, g = -f[1] / size, -f[2] / size, -f[3] / size
     if size == 0.0:  # a centre of symmetry: any way out will do
         a, b, g = 0.48, 0.6, 0.64
-    best = math.inf
     if n[KIND] == HEIGHT:
-        # The lowest of 21 points of the lower half: a peak beside a valley is found.
+        # The lowest of 21 points of the lower half is a good start; then the highest point that is not below what this finds.
+        best = math.inf
         for k in range(25):
             e, h = (k % 5 - 2) * 0.45, (k // 5 - 2) * 0.45
             if e * e + h * h < 1.0:
@@ -693,33 +828,18 @@ def _lowest(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: fl
                 height = -radius * low - _height(p, n, c, u, x + radius * e, y + radius * h)[0]
                 if height < best:
                     a, b, g, best = e, h, -low, height
-    best, one, two = math.inf, 1.0, 0.0
-    a0, b0, g0 = a, b, g
-    q, r, qq, qr, rr = _bend(f, a, b, g, 1.0)
-    for k in range(60):
-        f = _shape(p, n, c, u, x + radius * a, y + radius * b, z + radius * g, ALL)
-        size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
-        if f[0] > best + 1e-12 * size * radius and k < 59:  # uphill: a shorter step from where it was
-            one, two = 0.25 * one, 0.25 * two
-        else:
-            best, a0, b0, g0 = f[0], a, b, g
-            q, r, qq, qr, rr = _bend(f, a, b, g, 1.0)
-            mu = -(f[1] * a + f[2] * b + f[3] * g) / radius
-            qq, rr = qq + mu, rr + mu
-            # Quadratic, as in _foot; nan ends it.
-            if not one * one + two * two > 1e-18:
+        for _ in range(30):
+            a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
+            height = _height(p, n, c, u, x + radius * a, y + radius * b)[0] - radius * g
+            e, h = _higher(p, n, c, u, x, y, radius, height)
+            if e * e + h * h >= 1.0:
                 break
-            low = 0.5 * (qq + rr) - math.sqrt(0.25 * (qq - rr) ** 2 + qr * qr)
-            shift = 0.0 if low > 1e-3 * size / radius else size / radius - low
-            t1, t2 = f[1] * q[0] + f[2] * q[1] + f[3] * q[2], f[1] * r[0] + f[2] * r[1] + f[3] * r[2]
-            det = ((qq + shift) * (rr + shift) - qr * qr) * radius
-            one, two = (qr * t2 - (rr + shift) * t1) / det, (qr * t1 - (qq + shift) * t2) / det
-            length = math.sqrt(one * one + two * two)
-            if length > 0.5:
-                one, two = 0.5 * one / length, 0.5 * two / length
-        a, b, g = a0 + one * q[0] + two * r[0], b0 + one * q[1] + two * r[1], g0 + one * q[2] + two * r[2]
-        length = math.sqrt(a * a + b * b + g * g)
-        a, b, g = a / length, b / length, g / length
+            a, b, g = e, h, -math.sqrt(1.0 - e * e - h * h)
+    else:
+        a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
+    mu = -(f[1] * a + f[2] * b + f[3] * g) / radius
+    q, r, qq, qr, rr = _bend(f, a, b, g, 1.0)
+    qq, rr = qq + mu, rr + mu
     det = qq * rr - qr * qr
     s, t = _times(f, q[0], q[1], q[2]), _times(f, r[0], r[1], r[2])
     qq, qr, rr = rr / det, -qr / det, qq / det
@@ -735,3 +855,282 @@ def _lowest(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: fl
         f[8] - qq * s[1] * s[2] - qr * (s[1] * t[2] + s[2] * t[1]) - rr * t[1] * t[2],
         f[9] - qq * s[2] * s[2] - 2.0 * qr * s[2] * t[2] - rr * t[2] * t[2],
     )
+
+
+@jit
+def _descended(
+    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: float, radius: float, a: float, b: float, g: float
+) -> tuple[float, float, float, Jet]:
+    """The unit vector to a least phi on the sphere about a point, downhill from the unit vector (a, b, g), and phi there."""
+    best, one, two = math.inf, 1.0, 0.0
+    a0, b0, g0, f = a, b, g, NAN
+    q, r, qq, qr, rr = _bend(f, a, b, g, 1.0)
+    for k in range(60):
+        f = _shape(p, n, c, u, x + radius * a, y + radius * b, z + radius * g, ALL)
+        size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
+        if f[0] > best + 1e-12 * size * radius and k < 59:  # uphill: a shorter step from where it was
+            one, two = 0.25 * one, 0.25 * two
+        else:
+            best, a0, b0, g0 = f[0], a, b, g
+            # Quadratic, as in _foot; nan ends it.
+            if not one * one + two * two > 1e-18:
+                break
+            q, r, qq, qr, rr = _bend(f, a, b, g, 1.0)
+            mu = -(f[1] * a + f[2] * b + f[3] * g) / radius
+            qq, rr = qq + mu, rr + mu
+            low = 0.5 * (qq + rr) - math.sqrt(0.25 * (qq - rr) ** 2 + qr * qr)
+            shift = 0.0 if low > 1e-3 * size / radius else size / radius - low
+            t1, t2 = f[1] * q[0] + f[2] * q[1] + f[3] * q[2], f[1] * r[0] + f[2] * r[1] + f[3] * r[2]
+            det = ((qq + shift) * (rr + shift) - qr * qr) * radius
+            one, two = (qr * t2 - (rr + shift) * t1) / det, (qr * t1 - (qq + shift) * t2) / det
+            length = math.sqrt(one * one + two * two)
+            if length > 0.5:
+                one, two = 0.5 * one / length, 0.5 * two / length
+        a, b, g = a0 + one * q[0] + two * r[0], b0 + one * q[1] + two * r[1], g0 + one * q[2] + two * r[2]
+        length = math.sqrt(a * a + b * b + g * g)
+        a, b, g = a / length, b / length, g / length
+    return a0, b0, g0, f
+
+
+# A sphere above a height field rests at the height F = max h(x + e) + sqrt(r^2 - e^2) over the disc |e| <= r. The search below goes
+# from blocks of cells to cells to parts of cells, and leaves out whatever cannot be higher than what is known.
+
+ROOM = 512  # of the stack of blocks and parts
+PATIENCE = 4000  # parts looked at before the search is content with less
+
+
+@jit
+def _higher(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float) -> tuple[float, float]:
+    """e / radius of a point of the disc where F is higher than ``known``, (1, 0) where it is nowhere."""
+    margin = 1e-13 * (abs(known) + radius)
+    stack, patch, rows = np.empty((ROOM, 7)), np.empty((4, 4)), np.empty((2, 16))
+    for _ in range(4):
+        e, h, sure = _search(p, n, c, u, x, y, radius, known + margin, stack, patch, rows)
+        if sure:
+            return e / radius, h / radius
+        margin *= 100.0  # ground that fits the sphere all over: what is left out is no higher than this
+    return 1.0, 0.0
+
+
+@jit
+def _search(
+    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float, stack: Array, patch: Array, rows: Array
+) -> tuple[float, float, bool]:
+    """e of a point where F > known, (radius, 0) where there is none, and whether this is sure."""
+    dx, dy = p[SIZE + 1], p[SIZE + 3]
+    centre_x, centre_y = (x - p[SIZE]) / dx, (y - p[SIZE + 2]) / dy  # in cells
+    reach_x, reach_y = radius / dx, radius / dy
+    # The coarsest table in which a block is no smaller than the disc.
+    cells_x, cells_y = n[COUNT_X] + 1, n[COUNT_Y] + 1
+    first = n[TABLE]
+    level, wide, high = 0, cells_x, cells_y
+    while wide * high > 1 and 2.0**level < 2.0 * max(reach_x, reach_y):
+        first += wide * high
+        level, wide, high = level + 1, (wide + 1) // 2, (high + 1) // 2
+    top = 0
+    for i in range(_block(centre_x - reach_x, n[COUNT_X], level), _block(centre_x + reach_x, n[COUNT_X], level) + 1):
+        for j in range(_block(centre_y - reach_y, n[COUNT_Y], level), _block(centre_y + reach_y, n[COUNT_Y], level) + 1):
+            stack[top, 0], stack[top, 1], stack[top, 2] = level, i, j
+            top += 1
+    parts = 0
+    while top > 0:
+        top -= 1
+        level, i, j = int(stack[top, 0]), int(stack[top, 1]), int(stack[top, 2])
+        if level >= 0:
+            u0, u1 = _span(i, level, n[COUNT_X])
+            v0, v1 = _span(j, level, n[COUNT_Y])
+            u0, u1 = max(u0, centre_x - reach_x), min(u1, centre_x + reach_x)
+            v0, v1 = max(v0, centre_y - reach_y), min(v1, centre_y + reach_y)
+        else:
+            u0, u1, v0, v1 = stack[top, 3], stack[top, 4], stack[top, 5], stack[top, 6]
+        if not (u0 < u1 and v0 < v1):
+            continue
+        near_x, near_y = dx * (min(max(centre_x, u0), u1) - centre_x), dy * (min(max(centre_y, v0), v1) - centre_y)
+        left = radius * radius - near_x * near_x - near_y * near_y
+        if left <= 0.0:
+            continue
+        if level >= 0:
+            # The place of this level's table, from the finest on.
+            first, wide, high = n[TABLE], cells_x, cells_y
+            for _ in range(level):
+                first += wide * high
+                wide, high = (wide + 1) // 2, (high + 1) // 2
+            if c[first + i * high + j] + math.sqrt(left) <= known:
+                continue
+            if level > 0:
+                below_x, below_y = cells_x, cells_y
+                for _ in range(level - 1):
+                    below_x, below_y = (below_x + 1) // 2, (below_y + 1) // 2
+                if top + 4 > ROOM:
+                    return radius, 0.0, False
+                for k in range(4):
+                    if 2 * i + k // 2 < below_x and 2 * j + k % 2 < below_y:
+                        stack[top, 0], stack[top, 1], stack[top, 2] = level - 1, 2 * i + k // 2, 2 * j + k % 2
+                        top += 1
+                continue
+        parts += 1
+        if parts > PATIENCE or top + 4 > ROOM:
+            return radius, 0.0, False
+        _patch(n, c, i, j, u0, u1, v0, v1, rows, patch)
+        e0, e1, f0, f1 = dx * (u0 - centre_x), dx * (u1 - centre_x), dy * (v0 - centre_y), dy * (v1 - centre_y)
+        e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
+        middle = radius * radius - e * e - f * f
+        height = math.sqrt(max(0.0, middle))
+        if middle > 0.0:
+            value = 0.0
+            for k in range(4):
+                for m in range(4):
+                    value += (0.125 if k % 3 == 0 else 0.375) * (0.125 if m % 3 == 0 else 0.375) * patch[k, m]
+            if value + height > known:
+                return e, f, True
+        # The root is concave: below its tangent at any point of the disc. That is the middle of the part, or its nearest point.
+        if middle < 1e-3 * radius * radius:
+            e, f, height = near_x, near_y, math.sqrt(left)
+        highest = -math.inf
+        for k in range(4):
+            for m in range(4):
+                along, across = e0 + k * (e1 - e0) / 3.0 - e, f0 + m * (f1 - f0) / 3.0 - f
+                highest = max(highest, patch[k, m] + height - (e * along + f * across) / height)
+        if highest <= known:
+            continue
+        if _concave(patch, e0, e1, f0, f1, radius):
+            e, f, highest = _summit(p, n, c, u, x, y, radius, e0, e1, f0, f1)
+            value = radius * radius - e * e - f * f
+            if value > 0.0 and _height(p, n, c, u, x + e, y + f)[0] + math.sqrt(value) > known:
+                return e, f, True
+            if highest <= known:
+                continue
+        middle_u, middle_v = 0.5 * (u0 + u1), 0.5 * (v0 + v1)
+        if not (u0 < middle_u < u1 and v0 < middle_v < v1):  # no part can be smaller
+            continue
+        for k in range(4):
+            stack[top, 0], stack[top, 1], stack[top, 2] = -1, i, j
+            stack[top, 3], stack[top, 4] = (middle_u, u1) if k // 2 else (u0, middle_u)
+            stack[top, 5], stack[top, 6] = (middle_v, v1) if k % 2 else (v0, middle_v)
+            top += 1
+    return radius, 0.0, True
+
+
+@jit
+def _block(place: float, count: int, level: int) -> int:
+    """The block of a level that holds a place on an axis with ``count`` nodes: cell 0 is all before the first, cell count all beyond."""
+    cell = 0 if place < 0.0 else (count if place >= count - 1.0 else int(place) + 1)
+    return cell >> level
+
+
+@jit
+def _span(block: int, level: int, count: int) -> tuple[float, float]:
+    """Where a block begins and ends, in cells."""
+    first, last = block << level, ((block + 1) << level) - 1
+    return (-math.inf if first == 0 else first - 1.0), (math.inf if last >= count else float(last))
+
+
+@jit
+def _patch(n: Integers, c: Array, i: int, j: int, u0: float, u1: float, v0: float, v1: float, rows: Array, patch: Array) -> None:
+    """The Bezier coefficients (4, 4) of h on a part of the cell (i, j)."""
+    a = _bezier(u0, u1, i, n[COUNT_X], rows[0])
+    b = _bezier(v0, v1, j, n[COUNT_Y], rows[1])
+    columns = n[COUNT_Y] + 2
+    first = n[OFFSET] + a * columns + b
+    for k in range(4):
+        for m in range(4):
+            patch[k, m] = 0.0
+    for one in range(4):
+        for m in range(4):
+            value = 0.0
+            for other in range(4):
+                value += rows[1, 4 * m + other] * c[first + one * columns + other]
+            for k in range(4):
+                patch[k, m] += rows[0, 4 * k + one] * value
+
+
+@jit
+def _bezier(x0: float, x1: float, cell: int, count: int, out: Array) -> int:
+    """out (4 x 4,): the Bezier coefficients on [x0, x1] of a cell from its four coefficients, the first of which is returned."""
+    first = min(max(cell - 1, 0), count - 2)
+    g0, g1 = x0 - first, x1 - first
+    reach = (x1 - x0) / 3.0
+    for end in range(2):
+        g = g1 if end else g0
+        inside = min(max(g, 0.0), 1.0)
+        f, beyond = 1.0 - inside, g - inside
+        for k in range(4):
+            if k == 0:
+                value, slope = f * f * f / 6.0, -0.5 * f * f
+            elif k == 1:
+                value, slope = 2.0 / 3.0 + inside * inside * (0.5 * inside - 1.0), inside * (1.5 * inside - 2.0)
+            elif k == 2:
+                value, slope = 2.0 / 3.0 + f * f * (0.5 * f - 1.0), 0.5 + inside * (1.0 - 1.5 * inside)
+            else:
+                value, slope = inside * inside * inside / 6.0, 0.5 * inside * inside
+            value += beyond * slope
+            if end:
+                out[12 + k], out[8 + k] = value, value - reach * slope
+            else:
+                out[k], out[4 + k] = value, value + reach * slope
+    return first
+
+
+@jit
+def _concave(b: Array, e0: float, e1: float, f0: float, f1: float, radius: float) -> bool:
+    """Whether h + sqrt(r^2 - e^2) is concave on a part [e0, e1] x [f0, f1] of a cell with Bezier coefficients b, for sure."""
+    far_x, far_y = max(abs(e0), abs(e1)), max(abs(f0), abs(f1))
+    near_x, near_y = (0.0 if e0 * e1 <= 0.0 else min(abs(e0), abs(e1))), (0.0 if f0 * f1 <= 0.0 else min(abs(f0), abs(f1)))
+    square = radius * radius
+    low, high = square - far_x * far_x - far_y * far_y, square - near_x * near_x - near_y * near_y
+    if low <= 0.0:
+        return False
+    low, high = low**-1.5, high**-1.5
+    xx, yy, least, most = -math.inf, -math.inf, math.inf, -math.inf
+    for k in range(4):
+        for m in range(4):
+            if k < 2:
+                xx = max(xx, b[k + 2, m] - 2.0 * b[k + 1, m] + b[k, m])
+            if m < 2:
+                yy = max(yy, b[k, m + 2] - 2.0 * b[k, m + 1] + b[k, m])
+            if k < 3 and m < 3:
+                twist = b[k + 1, m + 1] - b[k + 1, m] - b[k, m + 1] + b[k, m]
+                least, most = min(least, twist), max(most, twist)
+    wide, deep = e1 - e0, f1 - f0
+    xx = 6.0 * xx / (wide * wide) - (square - far_y * far_y) * high
+    yy = 6.0 * yy / (deep * deep) - (square - far_x * far_x) * high
+    if xx >= 0.0 or yy >= 0.0:
+        return False
+    # -e f / root^3, from its four corners
+    down, up = math.inf, -math.inf
+    for k in range(4):
+        product = -(e1 if k // 2 else e0) * (f1 if k % 2 else f0)
+        down, up = min(down, product * low, product * high), max(up, product * low, product * high)
+    twist = max(abs(9.0 * least / (wide * deep) + down), abs(9.0 * most / (wide * deep) + up))
+    return twist * twist < xx * yy
+
+
+@jit
+def _summit(
+    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, e0: float, e1: float, f0: float, f1: float
+) -> tuple[float, float, float]:
+    """Where F is highest on a part on which it is concave, by Newton within it, and a bound of F there from the tangent at that place."""
+    e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
+    bound = math.inf
+    for _ in range(8):
+        h = _height(p, n, c, u, x + e, y + f)
+        root = math.sqrt(radius * radius - e * e - f * f)
+        one, two = h[1] - e / root, h[2] - f / root
+        bound = min(
+            bound, h[0] + root + (one * (e1 - e) if one > 0.0 else one * (e0 - e)) + (two * (f1 - f) if two > 0.0 else two * (f0 - f))
+        )
+        cube = root * root * root
+        xx, yy = h[3] - (radius * radius - f * f) / cube, h[5] - (radius * radius - e * e) / cube
+        xy = h[4] - e * f / cube
+        # On an edge, along it.
+        if (e == e0 and one < 0.0) or (e == e1 and one > 0.0):
+            a, b = e, min(max(f - two / yy, f0), f1)
+        elif (f == f0 and two < 0.0) or (f == f1 and two > 0.0):
+            a, b = min(max(e - one / xx, e0), e1), f
+        else:
+            det = xx * yy - xy * xy
+            a, b = min(max(e - (yy * one - xy * two) / det, e0), e1), min(max(f - (xx * two - xy * one) / det, f0), f1)
+        if abs(a - e) + abs(b - f) <= 1e-15 * radius:
+            break
+        e, f = a, b
+    return e, f, bound

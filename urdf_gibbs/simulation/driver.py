@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Float3, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.events import APART, LEAVING, RESTING, TOUCH, allowed, find_suspects, first_closing
+from urdf_gibbs.simulation.events import (
+    APART,
+    LEAVING,
+    RESTING,
+    TOUCH,
+    allowed,
+    find_suspects,
+    first_closing,
+    see_turning,
+    unit_at_wall,
+    vouched,
+)
 from urdf_gibbs.simulation.flight import (
     ACCEPTED,
     ADVANCE,
@@ -20,6 +33,7 @@ from urdf_gibbs.simulation.flight import (
     CONTROL,
     CONTROLLER,
     COUNTED,
+    CRAWLING,
     CYCLE,
     CYCLE_TIME,
     CYCLES,
@@ -32,6 +46,7 @@ from urdf_gibbs.simulation.flight import (
     LAND,
     LONGEST,
     NOT_FINITE,
+    NOT_LANDED,
     OK,
     PRESENT,
     RATE,
@@ -39,11 +54,13 @@ from urdf_gibbs.simulation.flight import (
     REPEATS,
     ROUNDS,
     SETTLED,
+    SIDES,
     SINGULAR,
     STALLS,
     STRIDE,
     STRIKE,
     STRUCK,
+    SWITCHES,
     TARGET,
     TIE,
     TIME,
@@ -62,6 +79,8 @@ from urdf_gibbs.simulation.flight import (
 )
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, impact, law_now, opening, project, pushing, settle
 
+Array = Any
+
 FINISHED, PAUSED = -1, -2
 ROWS, BLOWS, PARTS, TURNS = range(4)  # in Record.filled
 LOOKS = 8  # places in a step at which contact forces are looked at
@@ -71,12 +90,20 @@ SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong b
 PROJECTIONS = 4
 SETTLINGS = 12
 MOST_REPEATS = 10
-MOST_STALLS = 1000  # steps of no length, one after the other
-LANDED = 3e-15  # m
+STALL = 1e-11  # of the time, at least of a second: steps as short as this do not get anywhere
+MOST_STALLS = 1000  # of them, one after the other
 IN_CYCLE = 100.0  # times ``zeno``: the time of a cycle, in which contacts hand weak blows to each other
 BUSY_TIME = 1000.0  # times ``zeno``: impacts are remembered for so long
 BUSY_BLOWS = 1.0  # in that time; with more of them the time of a cycle is longer in proportion
 COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not get anywhere
+LANDED = 3e-15  # m: a landing that is better than this need not be
+NEAR_ENOUGH = 1e-10  # m: one that is worse, beyond rounding, is none
+LANDINGS = 60  # steps tried for one landing
+EPSILON = 2.0**-52
+PATIENCE = 1000  # steps tried with a controller that is called in stages,
+CRAWL = 1e-7  # s: each on the average shorter than this,
+REFUSED = 0.25  # and at least this part of them rejected: the controller is not continuous
+SLACK = 1e-12  # how far below zero the value of a switch is not rounding
 
 
 @struct
@@ -323,12 +350,29 @@ def release(s: System, st: State, h: float) -> float:
     return high
 
 
+@jit
+def rounding(s: System, st: State, t: float, rate: float, unit: float) -> float:
+    """What the gap of a state cannot be told from zero by: rounding of time and of the largest coordinate."""
+    largest = 0.0
+    for m in range(s.q.shape[0]):
+        largest = max(largest, abs(st.new[m]))
+    return 8.0 * EPSILON * (abs(rate) * t + largest * unit)
+
+
 @block(LAND, System, State, float, float)
 def land(s: System, st: State, h: float, guess: float) -> int:
-    """Step again to where the target's gap is zero, by Newton on the length of the step, which goes to st.clock[STRIDE]."""
+    """Step again to where the target's gap is zero, near the length ``guess``; the length of the step goes to st.clock[STRIDE].
+
+    Newton on the length, within bounds as soon as there are some; where the gap opens before it closes, ever larger moves towards it.
+    NOT_LANDED where no length ends on the wall.
+    """
     t, target, length = st.clock[TIME], st.count[TARGET], guess
-    low, high = 0.0, h
-    for _ in range(12):
+    low, high = -1.0, -1.0  # lengths at which the gap is open and closed, once they are known
+    far, move = 0.1 * h, 1e-9 * h
+    best, nearest = np.inf, guess
+    tries = 0
+    while tries < LANDINGS:
+        tries += 1
         status = step(s, st, length)
         if status != OK:
             return status
@@ -337,19 +381,107 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         if status != OK or target < 0:
             return status
         phi, rate, unit = st.after[target, 0] + allowed(st, target), st.after[target, 1], st.after[target, 3]
-        if abs(phi) <= LANDED * unit:
+        blur = rounding(s, st, t + length, rate, unit)
+        if abs(phi) <= max(LANDED * unit, 0.125 * blur):
             return OK
+        if abs(phi) - blur < best:
+            best, nearest = abs(phi) - blur, length
         if phi > 0.0:
             low = length
         else:
             high = length
-        longer = length - phi / rate if rate < 0.0 else high
-        if not low < longer < high:
-            longer = 0.5 * (low + high)
-        if abs(longer - length) <= 1e-16 * max(1.0, t):
-            return OK
+        if rate < 0.0:
+            longer = length - min(max(phi / rate, -far), far)
+        else:
+            longer = length + (move if phi > 0.0 else -move)
+            move *= 4.0
+        far *= 2.0
+        if low >= 0.0 and high >= 0.0:
+            inside = min(low, high) < longer < max(low, high)
+            if not inside or tries % 8 == 7:
+                longer = 0.5 * (low + high)
+        else:
+            longer = min(longer, 1.1 * h) if longer > 0.0 else 0.5 * length
+        if abs(longer - length) <= 0.5 * EPSILON * max(t + length, length):
+            break
         length = longer
+    if best > NEAR_ENOUGH * unit_at_wall(s, st, target):
+        return NOT_LANDED
+    if st.clock[STRIDE] != nearest:
+        status = step(s, st, nearest)
+        if status != OK:
+            return status
+        st.clock[STRIDE] = nearest
+        return see_contacts(s, st, t + nearest, 1)
     return OK
+
+
+# switches of the controller -------------------------------------------------------------------------
+
+
+@jit
+def ask(s: System, t: float, y: Array, question: int) -> int:
+    """One of the functions of the controller at a state; the answer goes to s.switches."""
+    take_state(s, y)
+    s.time[0] = t
+    if call4(s.code[question], s.time.ctypes.data, s.q.ctypes.data, s.v.ctypes.data, s.switches.ctypes.data) != 0:
+        return CONTROLLER
+    return OK
+
+
+@jit
+def thrown(s: System, st: State, h: float, where: float) -> float:
+    """The least value of a switch at a fraction of the step; NaN where its function fails."""
+    dense_state(s, st, where)
+    if ask(s, st.clock[TIME] + where * h, st.work, SWITCHES) != OK:
+        return np.nan
+    least = np.inf
+    for k in range(s.switches.shape[0]):
+        least = min(least, s.switches[k])
+    return least
+
+
+@jit
+def first_switch(s: System, st: State, h: float, until: float) -> float:
+    """The fraction of the step, up to ``until``, at which a switch must first be thrown; 2 where none must, NaN where one fails."""
+    low, high = 0.0, 2.0
+    for i in range(1, LOOKS + 1):
+        middle = until * i / LOOKS
+        value = thrown(s, st, h, middle)
+        if np.isnan(value):
+            return value
+        if value < -SLACK:
+            high = middle
+            break
+        low = middle
+    if high > 1.0:
+        return 2.0
+    while (high - low) * h > 0.5 * EPSILON * max(st.clock[TIME], h):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        value = thrown(s, st, h, middle)
+        if np.isnan(value):
+            return value
+        if value < -SLACK:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@jit
+def crawls(st: State, rejected: bool) -> bool:
+    """Count a step that was tried with a controller that is called in stages: whether it has stopped getting anywhere."""
+    w = st.watch
+    w[1] += 1.0
+    if rejected:
+        w[2] += 1.0
+    if w[1] < PATIENCE:
+        return False
+    slow = st.clock[TIME] - w[0] < PATIENCE * CRAWL and w[2] >= REFUSED * PATIENCE
+    w[0], w[1], w[2] = st.clock[TIME], 0.0, 0.0
+    return slow
 
 
 @jit
@@ -410,12 +542,50 @@ def room_left(r: Record, contacts: int) -> bool:
     )
 
 
+@jit
+def first_event(s: System, st: State, h: float) -> tuple[int, float]:
+    """A status, and the fraction of the step at which something happens first, 2 where nothing does.
+
+    A contact closes, which is then st.count[TARGET], a held contact is let go, or a switch of the controller is thrown.
+    """
+    suspects = find_suspects(s, st, h)
+    pulls = st.count[HOLDING] > 0 and s.least[0] < 0.0
+    switched = s.switches.shape[0] > 0
+    where = 2.0
+    st.count[TARGET] = -1
+    if suspects > 0 or pulls or switched or st.choice[DENSE_WANTED]:
+        status = dense_coefficients(s, st, h)
+        if status != OK:
+            return status, where
+    if suspects > 0:
+        where = first_closing(s, st, h)
+        if np.isnan(where):
+            return BAD_WALL, 2.0
+    if pulls:
+        lets = release(s, st, h)
+        if lets < 0.0:
+            return int(-lets), where
+        if lets < where:
+            where = lets
+            st.count[TARGET] = -1
+    if switched:
+        turns = first_switch(s, st, h, min(where, 1.0))
+        if np.isnan(turns):
+            return CONTROLLER, where
+        if turns < where:
+            where = turns
+            st.count[TARGET] = -1
+    return OK, where
+
+
 @block(ADVANCE, System, State, Record, int)
 def advance(s: System, st: State, r: Record, steps: int) -> int:
     """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
     end, rate = st.limits[END], st.limits[RATE]
     if r.filled[ROWS] == 0 and st.count[ACCEPTED] == 0 and st.count[IMPACTS] == 0:
         write_row(r, st, False)
+        if s.switches.shape[0] > 0 and ask(s, st.clock[TIME], st.y, SIDES) != OK:
+            return CONTROLLER
     for _ in range(steps):
         t = st.clock[TIME]
         tiny = NEGLIGIBLE * max(1.0, abs(t))
@@ -437,12 +607,14 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
         strikes, rests = look(st)
         if strikes or (rests and st.clock[SETTLED] != t):
             status = strike(s, st, r, -1)
+            if status == OK and s.switches.shape[0] > 0:
+                status = ask(s, t, st.y, SIDES)
             if status != OK:
                 return status
             continue
 
         # a step
-        h = min(st.clock[STRIDE], st.limits[LONGEST], end - t)
+        h = vouched(s, st, min(st.clock[STRIDE], st.limits[LONGEST], end - t))
         if rate > 0.0:
             h = min(h, st.clock[CALL] - t)
         if h <= tiny:
@@ -462,40 +634,37 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             st.clock[STRIDE] = h * (max(0.2, next_length(error)) if status == OK and np.isfinite(error) else 0.2)
             st.count[REJECTED] += 1
             st.count[AGAIN] = 1
+            if s.in_stages[0] and crawls(st, True):
+                return CRAWLING
             continue
+        see_turning(s, st)
+        most = vouched(s, st, h)
+        if h > 1.1 * most and h > SHORT:
+            st.clock[STRIDE] = most
+            st.count[REJECTED] += 1
+            continue
+        if s.in_stages[0] and crawls(st, False):
+            return CRAWLING
         grown = h * (min(1.0 if st.count[AGAIN] else 10.0, next_length(error)) if error > 0.0 else 10.0)
         st.count[AGAIN] = 0
 
-        # what happens in it
-        suspects = find_suspects(s, st, h)
-        pulls = st.count[HOLDING] > 0 and s.least[0] < 0.0
-        where = 2.0
-        if suspects > 0 or pulls or st.choice[DENSE_WANTED]:
-            status = dense_coefficients(s, st, h)
-            if status != OK:
-                return status
-        st.count[TARGET] = -1
-        if suspects > 0:
-            where = first_closing(s, st, h)
-            if np.isnan(where):
-                return BAD_WALL
-        if pulls:
-            lets = release(s, st, h)
-            if lets < 0.0:
-                return int(-lets)
-            if lets < where:
-                where = lets
-                st.count[TARGET] = -1
+        status, where = first_event(s, st, h)
         length = h
         event = where <= 1.0
-        if event:
+        if status == OK and event:
             status = land(s, st, h, max(where * h, tiny))
             length = st.clock[STRIDE]
             if status == OK and st.choice[DENSE_WANTED]:
                 status = dense_coefficients(s, st, length)
-            if status != OK:
+        if status != OK:  # the motion between is not known well enough: again, in shorter steps
+            shorter = min(where, 1.0) * h
+            if status == CONTROLLER or shorter < SHORT:
                 return status
-        st.count[STALLS] = st.count[STALLS] + 1 if length <= 4.0 * tiny else 0
+            st.clock[STRIDE] = 0.25 * shorter
+            st.count[REJECTED] += 1
+            st.count[AGAIN] = 1
+            continue
+        st.count[STALLS] = st.count[STALLS] + 1 if length <= STALL * max(1.0, abs(t)) else 0
         if st.count[STALLS] > MOST_STALLS:
             return UNDERFLOW
         st.clock[TIME] = end if end - t - length <= tiny else t + length
@@ -516,7 +685,13 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             if status != OK:
                 return status
         if event:
+            if s.switches.shape[0] > 0:  # before: what is held may be let go; after: an impact may throw a switch as well
+                status = ask(s, st.clock[TIME], st.y, SIDES)
+                if status != OK:
+                    return status
             status = strike(s, st, r, st.count[TARGET])
+            if status == OK and s.switches.shape[0] > 0:
+                status = ask(s, st.clock[TIME], st.y, SIDES)
             if status != OK:
                 return status
     return PAUSED

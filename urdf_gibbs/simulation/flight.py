@@ -37,13 +37,14 @@ from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C,
 Array = Any
 
 # What can be the matter; the driver stops at all but OK.
-OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER = range(8)
+OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING = range(10)
 
-FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL, OWN_STEP, OWN_DENSE, OWN_CONTACTS = range(11)  # in System.code
+# In System.code.
+FORWARD, CAREFUL, MASS, BIAS, PLACEMENTS, CONTROL, ELASTIC, POTENTIAL, SWITCHES, SIDES, OWN_STEP, OWN_DENSE, OWN_CONTACTS = range(13)
 
 # Numbers of the blocks.
 SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
-CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE, REPORT = range(8, 17)
+CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE, REPORT, VOUCHED = range(8, 18)
 
 PRESENT, NEXT, WORK = range(3)  # states: y, new, work of State
 
@@ -56,7 +57,7 @@ class System(Struct):
     contacts: Contacts
     surfaces: Surfaces
     blocks: Int1
-    code: Int1  # (11,) addresses of the robot's machine code, 0 where it has none
+    code: Int1  # (13,) addresses of the robot's machine code, 0 where it has none
     in_stages: Int1  # (1,) whether the controller is called in each stage
     plain: Int1  # (2,) whether nothing but a constant torque acts, which s.tau holds, and whether dq/dt is v
     damping: Float1  # (nv,)
@@ -84,6 +85,7 @@ class System(Struct):
     count: Int1  # (1,) evaluations of the dynamics
     least: Float1  # (1,) the least contact force seen
     time: Float1  # (1,)
+    switches: Float1  # (switches,) of the controller: positive until one must be thrown
     # the contacts under consideration, k of them in rows 0 ... k - 1
     which: Int1
     J: Float2  # (contacts, nv)
@@ -127,6 +129,8 @@ class State(Struct):
     ends: Float1  # (contacts,) when bouncing ends
     last: Float1  # (contacts,) when it was struck last
     taken: Float1  # (1,) kinetic energy [J] that ends of cycles and contacts coming to rest have taken
+    turning: Float2  # (nb, 6) of bodies: how fast they turn and travel, lever, hub, distance of joints, entry of q of a slide (-1: none)
+    watch: Float1  # (3,) of a controller called in stages: since when, steps tried and rejected since
 
 
 # in State.clock, State.count, State.limits, State.choice

@@ -39,12 +39,14 @@ from urdf_gibbs.simulation.flight import (
     CHATTER,
     CONTACTS,
     CONTROLLER,
+    CRAWLING,
     CYCLES,
     END,
     FORWARD,
     IMPACTS,
     JAMMED,
     NOT_FINITE,
+    NOT_LANDED,
     OK,
     REJECTED,
     REPORT,
@@ -67,6 +69,7 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
+SINGULAR_FROM = 1e-12  # an eigenvalue of M, scaled to a unit diagonal: below this accelerations have few right digits
 LISTED = 6  # contacts in an error
 KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
@@ -80,6 +83,10 @@ REASONS = {
     JAMMED: "no motion exists from here: opposing contacts close in on each other",
     CHATTER: f"{driver.COUNTED_BLOWS} impacts in less than as many times zeno, the contacts struck and how often",
     OUT_OF_MEMORY: "there is not enough memory",
+    NOT_LANDED: "no step ends on the wall that the motion is about to meet: the gap is not continuous here, or the tolerance is "
+    "below rounding",
+    CRAWLING: "1,000 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
+    "Call it at a rate (controller_rate=), or declare where it switches (switches=)",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _LOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
@@ -102,6 +109,7 @@ class Simulator:
         damping: bool = False,
         controller: Controller | None = None,
         controller_rate: float | None = None,
+        switches: Controller | None = None,
         torque: ArrayLike | None = None,
         rtol: float = 1e-10,
         atol: float = 1e-10,
@@ -126,18 +134,23 @@ class Simulator:
             raise ArgumentError("torque and controller are both given, expected one: a controller returns all that acts on the joints")
         if controller_rate is not None and not 0.0 < _within("controller_rate", controller_rate, 0.0, np.inf) < np.inf:
             raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
+        if switches is not None and (not callable(switches) or controller is None or controller_rate is not None):
+            raise ArgumentError(
+                f"switches={switches!r}, expected a function of (t, q, v), with a controller(t, q, v, sides) that is called without a rate"
+            )
         self.robot, self.gravity, self.law = robot, np.array(triple(gravity, "gravity")), law
         self.walls = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
         self.points = resolve_points(robot, points) if self.walls or points is not None else ()
         if self.walls and not self.points:
             raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
         self._candidates = candidates(
-            robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution
+            robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution, resolution
         )
         self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
-        self._controller = _Controlled(controller, robot) if controller is not None else None
+        resistance = _resistance(robot) if damping else np.zeros(robot.nv)
+        self._controller = _Controlled(controller, robot, switches, self.gravity, resistance) if controller is not None else None
         self._blocks = np.array(block_addresses(), dtype=np.int64)
-        self._system = self._made(damping, controller is not None, controller is not None and controller_rate is None)
+        self._system = self._made(resistance, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0}
         self._limits["controller_rate"] = controller_rate if controller is not None and controller_rate is not None else 0.0
@@ -153,7 +166,7 @@ class Simulator:
         self._names = self._candidates.names
         self._moving = np.array([self._moves(c) for c in range(len(self._candidates.points))], dtype=bool)
 
-    def _made(self, damping: bool, controlled: bool, in_stages: bool) -> System:
+    def _made(self, resistance: Array, controlled: bool, in_stages: bool) -> System:
         robot, found = self.robot, self._candidates
         nb, nq, nv, nc = len(robot.joints), robot.nq, robot.nv, len(found.points)
         gravity = tuple(self.gravity)
@@ -166,11 +179,10 @@ class Simulator:
             self._controller.function if self._controller else None,
             c_function(robot, "elastic") if robot.is_flexible else None,
             c_function(robot, "potential_energy", gravity) if robot.is_flexible else None,
+            self._controller.switch_function if self._controller else None,
+            self._controller.side_function if self._controller else None,
         ]
         addresses = [0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0 for function in self._code]
-        resistance = np.zeros(nv)
-        for joint in robot.joints if damping else ():
-            resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
         tree = tree_of(robot)
         alone = not (in_stages or resistance.any() or controlled)  # nothing but a constant torque acts
         step, kernel = own_step(robot) if alone else None, own_contacts(robot, found.contacts, found.surfaces)
@@ -208,6 +220,7 @@ class Simulator:
             count=np.zeros(1, np.int64),
             least=np.zeros(1),
             time=np.zeros(1),
+            switches=np.zeros(self._controller.count if self._controller else 0),
             which=np.zeros(nc, np.int64),
             J=np.zeros((nc, nv)),
             Y=np.zeros((nc, nv)),
@@ -220,6 +233,11 @@ class Simulator:
     def _rooms(self) -> tuple[State, driver.Record]:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
+        joints = self.robot.joints
+        turning = np.zeros((len(joints), 6))
+        turning[:, 4] = np.linalg.norm(self.robot.placement[:, :3, 3], axis=1)
+        turning[[i > 0 and joint.type == "planar" for i, joint in enumerate(joints)], 4] = np.inf  # it can be anywhere
+        turning[:, 5] = [joint.iq if joint.type == "prismatic" else -1 for joint in joints]
         state = State(
             clock=np.zeros(8),
             count=np.zeros(13, np.int64),
@@ -234,6 +252,8 @@ class Simulator:
             **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
             **{name: np.zeros(nc) for name in ("force", "spare", "ends", "last")},
             taken=np.zeros(1),
+            turning=turning,
+            watch=np.zeros(3),
         )
         fields = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
         addresses = {"forward": self._system.code[FORWARD], "tau": self._system.tau.ctypes.data, **fields}
@@ -339,7 +359,18 @@ class Simulator:
             struck = log.struck_lately(driver.COUNTED_BLOWS)
             advice = "expected a longer zeno, a smaller restitution, or walls and limits that leave room between them"
             return f"{REASONS[status]}: {_listed([f'{names[c]} ({n})' for c, n in struck])}; {advice}"
+        if status == UNDERFLOW and self._all_but_singular():
+            return f"{REASONS[SINGULAR]}, or all but singular: {_listed(self._all_but_singular())}"
         return f"{REASONS[status]}{f' ({type(cause).__name__}: {cause})' if cause is not None else ''}"
+
+    def _all_but_singular(self) -> list[str]:
+        """The velocities that hardly meet any inertia in the present state."""
+        M = kernel(self.robot, "mass_matrix")(self._state.y[: self.robot.nq].copy())
+        scale = np.sqrt(np.diag(M))
+        least, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+        sizes = np.abs(vectors[:, 0])
+        idle = np.flatnonzero(sizes > 0.1 * sizes.max()) if least[0] < SINGULAR_FROM else []
+        return [self.robot.velocity_names[i] for i in idle]
 
     def _start(self, q: Array, v: Array, duration: float, time: float = 0.0) -> State:
         robot, found = self.robot, self._candidates
@@ -349,6 +380,8 @@ class Simulator:
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
         state.K[0] = 0.0
+        state.turning[:, :4] = 0.0
+        state.watch[:] = 0.0
         self._record.filled[:] = 0
         state.taken[:] = 0.0
         if found.points:
@@ -420,7 +453,10 @@ def simulate(
     wall has none of its own; gravity (3,). points: what can touch, by default the joint origins and tips (contact/points.py);
     pairs of points that can touch each other; joint_limits, damping: whether those of the URDF's joints act. torque (nv,) is constant;
     controller(t, q, v) -> (nv,) is called ``controller_rate`` times a second and its answer kept in between, or in each stage
-    of each step without a rate. rtol, atol: of the integrator, for each step; max_step [s].
+    of each step without a rate. Where it is not continuous, switches(t, q, v) -> (k,) are smooth values whose signs say on which side
+    it is: then it is called as controller(t, q, v, sides), sides (k,) being 1 or -1, and every step ends where a sign changes. A switch
+    to which both sides drive the motion back, such as v of dry friction at rest, is slid along. rtol, atol: of the integrator, for each
+    step; max_step [s].
 
     tie [s]: contacts that would close within this time of each other, at the velocities before or after, are solved together.
     zeno [s]: a bounce shorter than this is the last, then the contact holds. resolution [s]: what happens faster on a wall that is
@@ -490,31 +526,127 @@ def _tried(state: State) -> int:
 
 
 class _Controlled:
-    """A Python controller as a C function ``int64_t f(double *t, double *q, double *v, double *tau)``."""
+    """A Python controller as a C function ``int64_t f(double *t, double *q, double *v, double *tau)``, and its switches.
 
-    def __init__(self, controller: Controller, robot: Robot) -> None:
+    ``sides`` (count,) of a step are 1 and -1, the signs of the switches' values. A switch to which both sides drive the motion back is
+    not crossed: the motion slides along it, and the torque between those of both sides is taken that keeps it there.
+    """
+
+    STRIDE = 1e-5  # s, of differences along the motion: 1e-16 over this, and its square, are 1e-11 and 1e-10
+    ON = 1e-9  # a value below this may be one that has been landed on
+
+    def __init__(
+        self, controller: Callable[..., ArrayLike], robot: Robot, switches: Controller | None, gravity: Array, resistance: Array
+    ) -> None:
         self.problem: BaseException | None = None
         self.interrupted: list[int] = []
-        position, velocity, moment = ctypes.c_double * robot.nq, ctypes.c_double * robot.nv, ctypes.c_double * 1
+        self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance
+        self._forward = kernel(robot, "forward_dynamics", gravity=gravity) if switches is not None else None
+        self._sliding = -1
+        self.count = 0
+        if switches is not None:
+            probe = np.asarray(switches(0.0, robot.neutral(), np.zeros(robot.nv)), dtype=float)
+            if probe.ndim != 1 or not len(probe):
+                raise ArgumentError(f"switches returned shape {probe.shape}, expected (k,), one value for each switch")
+            self.count = len(probe)
+        self.sides = np.ones(self.count)
+        self.function = self._guarded(self._torque, robot.nv)
+        self.switch_function = self._guarded(self._left, self.count)
+        self.side_function = self._guarded(self._choose, self.count)
 
-        def called(t: int, q: int, v: int, tau: int) -> int:
+    def _guarded(self, function: Callable[[float, Array, Array], Array], width: int) -> Any:
+        """As a C function; status 1 where it raised, and the first exception in ``problem``."""
+        position, velocity, moment = ctypes.c_double * self._robot.nq, ctypes.c_double * self._robot.nv, ctypes.c_double * 1
+        answer = ctypes.c_double * width
+
+        def called(t: int, q: int, v: int, out: int) -> int:
             try:
                 if self.interrupted:
                     raise KeyboardInterrupt
                 state = np.array(position.from_address(q)), np.array(velocity.from_address(v))
-                answer = np.asarray(controller(moment.from_address(t)[0], *state), dtype=float)
-                if answer.shape != (robot.nv,):
-                    raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
-                if not np.isfinite(answer).all():
-                    named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
-                    raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
-                velocity.from_address(tau)[:] = answer.tolist()
+                answer.from_address(out)[:] = function(moment.from_address(t)[0], *state).tolist()
             except BaseException as problem:
                 self.problem = self.problem or problem
                 return 1
             return 0
 
-        self.function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)(called)
+        return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)(called)
+
+    def _asked(self, t: float, q: Array, v: Array, *sides: Array) -> Array:
+        robot = self._robot
+        answer = np.asarray(self._controller(t, q, v, *sides), dtype=float)
+        if answer.shape != (robot.nv,):
+            raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
+        if not np.isfinite(answer).all():
+            named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
+            raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
+        return answer
+
+    def _torque(self, t: float, q: Array, v: Array) -> Array:
+        if not self.count:
+            return self._asked(t, q, v)
+        if self._sliding < 0:
+            return self._asked(t, q, v, self.sides.copy())
+        return self._slide(self._sliding, t, q, v)[1]
+
+    def _values(self, t: float, q: Array, v: Array) -> Array:
+        assert self._switches is not None
+        values = np.asarray(self._switches(t, q, v), dtype=float)
+        if values.shape != (self.count,) or not np.isfinite(values).all():
+            raise ArgumentError(f"switches returned {values.tolist()} at t = {t}, expected {self.count} finite numbers")
+        return values
+
+    def _rate(self, k: int, t: float, q: Array, v: Array, torque: Array) -> float:
+        """How fast the value of switch k changes under a torque."""
+        assert self._forward is not None
+        robot, h = self._robot, self.STRIDE
+        a = self._forward(q, v, torque - self._resistance * v)
+        after, before = (self._values(t + d, robot.integrate(q, d * v), v + d * a)[k] for d in (h, -h))
+        return float(after - before) / (2.0 * h)
+
+    def _slide(self, k: int, t: float, q: Array, v: Array) -> tuple[float, Array, float, float]:
+        """What is between the sides of switch k (-1 to 1) and keeps its value as it is, the torque there, the rates on both sides."""
+        torques, rates = [], []
+        for side in (-1.0, 1.0):
+            sides = self.sides.copy()
+            sides[k] = side
+            torques.append(self._asked(t, q, v, sides))
+            rates.append(self._rate(k, t, q, v, torques[-1]))
+        between = (rates[0] + rates[1]) / (rates[0] - rates[1]) if rates[0] != rates[1] else 0.0
+        return between, torques[0] + 0.5 * (1.0 + between) * (torques[1] - torques[0]), rates[0], rates[1]
+
+    def _left(self, t: float, q: Array, v: Array) -> Array:
+        """Of each switch what is left until it must be thrown: negative from then on."""
+        left = self.sides * self._values(t, q, v)
+        if self._sliding >= 0:
+            off = abs(float(left[self._sliding]))
+            if off > 1e-6:
+                raise ArgumentError(
+                    f"switch {self._sliding} is slid along, and its value has drifted to {off:.3g}: other forces than the controller's "
+                    "and gravity's act on it, such as those of contacts; expected none, or a controller_rate"
+                )
+            left[self._sliding] = 1.0 - abs(self._slide(self._sliding, t, q, v)[0])
+        return left
+
+    def _choose(self, t: float, q: Array, v: Array) -> Array:
+        """The sides from here on, from the values and, on a switch, from where both sides drive them."""
+        values = self._values(t, q, v)
+        far = np.abs(values) > self.ON
+        self.sides[far] = np.sign(values[far])
+        self._sliding = -1
+        for k in np.flatnonzero(~far).tolist():
+            between, _, below, above = self._slide(k, t, q, v)
+            if above <= 0.0 <= below and abs(between) < 1.0 and above < below:
+                if self._sliding >= 0:
+                    raise ArgumentError(
+                        f"switches {self._sliding} and {k} are slid along at once at t = {t}; expected one at a time, or a controller_rate"
+                    )
+                self._sliding = k
+            else:
+                # Both sides drive it one way; or each away, and it goes on to where it was going.
+                onwards = -self.sides[k] if above > 0.0 > below else np.sign(above + below)
+                self.sides[k] = onwards or self.sides[k]
+        return self.sides
 
 
 class _Log:
@@ -677,8 +809,19 @@ class Interruptible:
         self._caught.append(number)
 
 
+def _resistance(robot: Robot) -> Array:
+    """Damping (nv,) of the URDF's joints."""
+    resistance = np.zeros(robot.nv)
+    for joint in robot.joints:
+        resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
+    return resistance
+
+
 def _longest_step(found: Candidates, walls: Sequence[Wall], resolution: float) -> float:
-    """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions."""
+    """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions.
+
+    How fast a motion is that is a Python function shows when it is evaluated (Surfaces.pace).
+    """
     bounds = [np.inf]
     bounds += [RADIANS_PER_STEP / abs(wall.motion.omega) for wall in walls if isinstance(wall.motion, Vibration) and wall.motion.omega]
     if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
