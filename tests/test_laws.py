@@ -258,13 +258,43 @@ def test_equality_is_the_pseudo_inverse_and_its_residual_tells_what_contradicts(
         if np.linalg.norm(inverse) * np.linalg.norm(K) > 1e5:
             continue
         x = np.empty(len(c))
-        assert least_norm(K, c, x, False) < 1e-12
+        assert least_norm(K, c, x) < 1e-12
         np.testing.assert_allclose(x, inverse @ c, atol=1e-9 * np.abs(x).max())
         c = rng.normal(size=len(c))
-        residual = least_norm(K, c, x, False)
+        residual = least_norm(K, c, x)
         np.testing.assert_allclose(x, inverse @ c, atol=1e-9 * max(np.abs(x).max(), np.linalg.norm(inverse)))
         root = np.sqrt(np.diag(K))
         np.testing.assert_allclose(residual, np.abs((K @ (inverse @ c) - c) / root).max() / np.abs(c / root).max(), atol=1e-8)
+
+
+def test_forces_of_held_contacts_push_where_they_can_and_are_the_shortest() -> None:
+    """Against the conditions of the optimum: B' lam = B' f for some f >= 0, lam = max(0, B w)."""
+    rng = np.random.default_rng(4)
+    changed = 0
+    for _ in range(300):
+        n, rank = int(rng.integers(4, 30)), int(rng.integers(1, 5))
+        B = rng.normal(size=(n, rank)) * 10.0 ** rng.uniform(-2, 2)
+        B[:, 0] = np.abs(B[:, 0])  # some forces >= 0 cannot cancel
+        f = np.maximum(0.0, rng.normal(size=n))
+        K, c, lam = B @ B.T, B @ (B.T @ f), np.empty(n)
+        assert compiled(flight.PRESS, K, c, c, lam) < 1e-10
+        changed += bool((np.linalg.pinv(K, rcond=1e-10) @ c < -1e-9 * f.max()).any())
+        assert (lam >= 0.0).all()
+        np.testing.assert_allclose(B.T @ lam, B.T @ f, atol=1e-9 * np.abs(B.T @ f).max())
+        carrying = lam > 0.0
+        w = np.linalg.lstsq(B[carrying], lam[carrying], rcond=1e-10)[0]
+        np.testing.assert_allclose(B[carrying] @ w, lam[carrying], atol=1e-7 * lam.max())
+        if np.linalg.matrix_rank(B[carrying], tol=1e-6 * np.abs(B).max()) == rank:  # then w is unique
+            assert (B[~carrying] @ w).max(initial=0.0) <= 1e-7 * lam.max()
+    assert changed > 50  # of those, the shortest of either sign pulls somewhere
+
+
+def test_forces_that_must_pull_are_those_of_the_pseudo_inverse() -> None:
+    K = np.array([[2.0, 0.5], [0.5, 1.0]])
+    for c in (np.array([1.0, -1.0]), np.array([-1.0, -1.0])):
+        lam = np.empty(2)
+        compiled(flight.PRESS, K, c, c, lam)
+        np.testing.assert_allclose(lam, np.linalg.solve(K, c), rtol=1e-12)
 
 
 def test_a_contact_that_separates_is_left_alone_by_newton_and_pulled_by_the_equality() -> None:

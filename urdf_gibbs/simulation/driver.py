@@ -511,6 +511,7 @@ def refresh(s: System, st: State, r: Record) -> int:
     """Derivative, contact forces and gaps of the present state."""
     for c in range(st.force.shape[0]):
         st.force[c] = 0.0
+    s.least[0] = 0.0
     status = derivative(s, st, st.clock[TIME], PRESENT, 0)
     if status != OK:
         return status
@@ -529,6 +530,15 @@ def refresh(s: System, st: State, r: Record) -> int:
 def next_length(error: float) -> float:
     """Of a step whose error is just right, after one of this error, which is of order 8: by roots, a power costs as much as a stage."""
     return SAFETY / np.sqrt(np.sqrt(np.sqrt(error)))
+
+
+@jit
+def pulled(s: System, st: State) -> bool:
+    """Whether a held contact must be let go at once: a force that is switched on pulls at it."""
+    if st.count[HOLDING] == 0 or s.least[0] >= 0.0:
+        return False
+    copy(st.y, st.work)
+    return opening(s, st, st.clock[TIME]) > 1.0
 
 
 @jit
@@ -605,7 +615,7 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             if status != OK:
                 return status
         strikes, rests = look(st)
-        if strikes or (rests and st.clock[SETTLED] != t):
+        if strikes or (st.clock[SETTLED] != t and (rests or pulled(s, st))):
             status = strike(s, st, r, -1)
             if status == OK and s.switches.shape[0] > 0:
                 status = ask(s, t, st.y, SIDES)

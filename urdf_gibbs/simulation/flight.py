@@ -164,7 +164,7 @@ def solve(s: System, problem: int, k: int) -> float:
     K, u, lam = s.K[: k * k].reshape((k, k)), s.u[:k], s.lam[:k]
     if problem == LCP:
         return complementarity.solve(K, u, lam)
-    if problem == LEAST_NORM or problem == PRESS:
+    if problem in (LEAST_NORM, PRESS):
         return complementarity.least_norm(K, u, lam, problem == PRESS)
     return laws.impulses(problem, K, u, s.e[:k], lam)
 

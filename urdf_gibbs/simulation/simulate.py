@@ -369,8 +369,7 @@ class Simulator:
         scale = np.sqrt(np.diag(M))
         least, vectors = np.linalg.eigh(M / np.outer(scale, scale))
         sizes = np.abs(vectors[:, 0])
-        idle = np.flatnonzero(sizes > 0.1 * sizes.max()) if least[0] < SINGULAR_FROM else []
-        return [self.robot.velocity_names[i] for i in idle]
+        return [self.robot.velocity_names[i] for i in np.flatnonzero(sizes > 0.1 * sizes.max())] if least[0] < SINGULAR_FROM else []
 
     def _start(self, q: Array, v: Array, duration: float, time: float = 0.0) -> State:
         robot, found = self.robot, self._candidates
