@@ -28,6 +28,7 @@ LAST_PIVOT = 1e-14  # with a violation that is no rounding error, pivots down to
 REAL_VIOLATION = 1e-9  # what is no rounding error, in units of the largest approach
 SLACK = 1e-12  # a slack above -SLACK, in the same units, is not negative
 TOUCHING = 1e-11  # a slack below this is zero: the contact may carry an impulse
+ROUNDING = 1e-11  # of the largest force, as a root of energy: less is none
 NEWTON_TURNS = 60  # of the search for the shortest forces that push; a handful is usual
 FEASIBLE = 1e-13  # least distance: below this nothing is within reach
 IMMOVABLE = 1e-28  # Kᵢᵢ below this part of the largest: rounding error, the contact moves nothing
@@ -601,10 +602,14 @@ def least_norm(K: Array, c: Array, x: Array, push: bool) -> float:
             worst = max(worst, abs(d[i] * rest[a]))
         if turn < 2:
             _pseudo_inverse(Q, R, rest, g, lam)
-    lowest = 0.0
+    lowest, largest = 0.0, 0.0
     for a in range(k):
-        lowest = min(lowest, lam[a])
-    if push and lowest < 0.0 and rank < k:
+        energy = lam[a] / abs(d[order[a]])  # its square root
+        lowest, largest = min(lowest, energy), max(largest, energy)
+    if push and -ROUNDING * largest <= lowest < 0.0:
+        for a in range(k):
+            lam[a] = max(0.0, lam[a])
+    elif push and lowest < 0.0 and rank < k:
         _onto(Q, rank, lam, g)
         copy(lam, rest)
         if not _non_negative(Q, rank, g, lam):

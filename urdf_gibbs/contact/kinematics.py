@@ -330,6 +330,18 @@ def factorise(above: Array, M: Array) -> bool:
 
 
 @jit
+def half_solve(above: Array, L: Array, x: Array) -> None:
+    """x (nv,) = D^-½ L^-ᵀ x, so that xᵀy of two such is that of M^-1. Entries that are zero stay so: a row costs what its branch does."""
+    for i in range(above.shape[0] - 1, -1, -1):
+        if x[i] != 0.0:
+            j = above[i]
+            while j >= 0:
+                x[j] -= L[i, j] * x[i]
+                j = above[j]
+            x[i] /= np.sqrt(L[i, i])
+
+
+@jit
 def solve_factorised(above: Array, L: Array, x: Array) -> None:
     """x (nv,) = M^-1 x."""
     n = above.shape[0]

@@ -20,6 +20,7 @@ from urdf_gibbs.contact.kinematics import (
     contact_motion,
     contact_row,
     factorise,
+    half_solve,
     normalise,
     place,
     screws,
@@ -73,7 +74,7 @@ class System(Struct):
     q: Float1  # (nq,)
     v: Float1  # (nv,)
     a: Float1  # (nv,)
-    h: Float1  # (nv,)
+    h: Float1  # (nv,) bias, or what is left to solve for
     M: Float2  # (nv, nv)
     T: Float2  # (nb, 12)
     S: Float2  # (columns, 6)
@@ -89,7 +90,7 @@ class System(Struct):
     # the contacts under consideration, k of them in rows 0 ... k - 1
     which: Int1
     J: Float2  # (contacts, nv)
-    Y: Float2  # (contacts, nv), M^-1 Jᵀ
+    B: Float2  # (contacts, nv), B Bᵀ = J M^-1 Jᵀ
     gap: Float1  # [m]
     rate: Float1  # [m/s]
     rise: Float1  # [m/s^2]
@@ -195,9 +196,9 @@ def mass_factors(s: System, unused: int) -> int:
 def contact_rows(s: System, t: float, k: int) -> int:
     """Of the first k contacts of s.which at s.q, s.v: gap, rate, rise at zero acceleration, row J of the Jacobian.
 
-    Then, with M factorised in s.M, Y = M^-1 Jᵀ and K = J M^-1 Jᵀ.
+    Then, with M factorised in s.M, B with B Bᵀ = J M^-1 Jᵀ = K.
     """
-    J, Y, K, out, b = s.J, s.Y, s.K, s.out, s.b
+    J, B, K, out, b = s.J, s.B, s.K, s.out, s.b
     for m in range(b.shape[0]):
         b[m] = 0.0
     place_bodies(s)
@@ -205,16 +206,31 @@ def contact_rows(s: System, t: float, k: int) -> int:
         contact_motion(s, s.which[i], t)
         contact_row(s, s.which[i], J[i])
         s.gap[i], s.rate[i], s.rise[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
-        copy(J[i], Y[i])
-        solve_factorised(s.tree.above, s.M, Y[i])
+        copy(J[i], B[i])
+        half_solve(s.tree.above, s.M, B[i])
     for i in range(k):
         for j in range(i + 1):
             value = 0.0
             for m in range(J.shape[1]):
-                value += J[i, m] * Y[j, m]
+                value += B[i, m] * B[j, m]
             K[i * k + j] = value
             K[j * k + i] = value
     return OK
+
+
+@jit
+def add_response(s: System, k: int, lam: Array, out: Array) -> None:
+    """out (nv,) += M^-1 Jᵀ lam of the first k contacts under consideration: what forces or impulses do to the motion."""
+    total = s.h
+    for m in range(total.shape[0]):
+        total[m] = 0.0
+    for i in range(k):
+        if lam[i] != 0.0:
+            for m in range(total.shape[0]):
+                total[m] += s.J[i, m] * lam[i]
+    solve_factorised(s.tree.above, s.M, total)
+    for m in range(total.shape[0]):
+        out[m] += total[m]
 
 
 @jit
@@ -361,8 +377,7 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
         lam = s.lam[i]
         st.force[s.which[i]] = lam
         s.least[0] = min(s.least[0], lam)
-        for m in range(a.shape[0]):
-            a[m] += s.Y[i, m] * lam
+    add_response(s, k, s.lam, a)
     return OK
 
 

@@ -28,6 +28,7 @@ from urdf_gibbs.simulation.flight import (
     ZENO,
     State,
     System,
+    add_response,
     contact_rows,
     free_rows,
     holding,
@@ -51,9 +52,8 @@ NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
 
 
 @jit
-def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, after: Array) -> float:
-    """Rounds of the law until nothing approaches: total (k,) impulses, after (nv,) the velocity; gives the worst certificate, infinity
-    where no velocity would do."""
+def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) -> float:
+    """Rounds of the law until nothing approaches: total (k,) impulses; gives the worst certificate, infinity where no velocity would do."""
     fastest = 0.0
     for i in range(k):
         s.u[i], s.e[i] = s.rate[i], e[i]
@@ -73,8 +73,6 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array, af
         slowest = np.inf
         for i in range(k):
             total[i] += s.lam[i]
-            for m in range(after.shape[0]):
-                after[m] += s.Y[i, m] * s.lam[i]
             for j in range(k):
                 s.u[i] += s.K[i * k + j] * s.lam[j]
             slowest = min(slowest, s.u[i])
@@ -113,7 +111,8 @@ def impact(s: System, st: State, k: int) -> float:
             return np.nan
         contact_rows(s, t, k)
         copy(v, after)
-        certificate = rounds_of(s, st, k, law, e, total, after)
+        certificate = rounds_of(s, st, k, law, e, total)
+        add_response(s, k, total, after)
         copy(after, s.v)
         if not np.isfinite(certificate):
             return certificate
@@ -145,11 +144,12 @@ def at_rest(rate: float, rise: float, zeno: float) -> bool:
 
 
 @jit
-def resting(s: System, k: int, rows: Array, zeno: float) -> int:
+def resting(s: System, k: int, rows: Array, brief: Array) -> int:
     """The complementarity problem of accelerations for those of the k contacts that are at rest (rows[j] their rows); how many.
 
     Which ones are at rest is asked of all together: the forces of some may press others shut, and so the set grows until it stays.
-    s.K and s.u become theirs; forces in s.lam; s.rise of all k is then with these forces.
+    brief (k,) [s]: one that opens for less than this is at rest. s.K and s.u become theirs; forces in s.lam; s.rise of all k is then
+    with these forces.
     """
     free, member, K = np.empty(k), np.empty(k, np.int64), np.empty((k, k))
     for i in range(k):
@@ -161,7 +161,7 @@ def resting(s: System, k: int, rows: Array, zeno: float) -> int:
     for _ in range(k + 1):
         grown = False
         for i in range(k):
-            if member[i] == 0 and at_rest(s.rate[i], s.rise[i], zeno) and s.gap[i] <= NEAR:
+            if member[i] == 0 and at_rest(s.rate[i], s.rise[i], brief[i]) and s.gap[i] <= NEAR:
                 member[i] = 1
                 grown = True
         if not grown:
@@ -191,13 +191,19 @@ def rises(s: System, t: float, k: int) -> int:
     status = free_rows(s, t, k)
     if status != OK:
         return status
-    resting(s, k, np.empty(k, np.int64), 0.0)
+    brief = np.empty(k)
+    for i in range(k):
+        brief[i] = 0.0
+    resting(s, k, np.empty(k, np.int64), brief)
     return OK
 
 
 @block(SETTLE, System, State, int)
 def settle(s: System, st: State, k: int) -> int:
-    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force ⟂ second rate of the gap >= 0."""
+    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force ⟂ second rate of the gap >= 0.
+
+    Those that have been held (st.suspects) stay so where a blow elsewhere would lift them for less than the time of a cycle.
+    """
     for c in range(st.held.shape[0]):
         st.held[c] = 0
     if k == 0:
@@ -206,8 +212,12 @@ def settle(s: System, st: State, k: int) -> int:
     status = free_rows(s, st.clock[TIME], k)
     if status != OK:
         return status
-    rows = np.empty(k, np.int64)
-    m = resting(s, k, rows, st.clock[CYCLE_TIME] if st.count[CYCLE] else st.limits[ZENO])
+    rows, brief = np.empty(k, np.int64), np.empty(k)
+    for i in range(k):
+        c = s.which[i]
+        stays = (st.count[CYCLE] or st.suspects[c]) and s.contacts.restitution[c] < 1.0
+        brief[i] = max(st.limits[ZENO], st.clock[CYCLE_TIME]) if stays else st.limits[ZENO]
+    m = resting(s, k, rows, brief)
     bound = calm(s, m)
     for i in range(m):
         if opened(s, i, m) <= bound:
@@ -299,9 +309,7 @@ def project(s: System, st: State, turns: int) -> int:
         solve(s, LEAST_NORM, k)
         for m in range(nv):
             move[m] = 0.0
-        for i in range(k):
-            for m in range(nv):
-                move[m] += s.Y[i, m] * s.lam[i]
+        add_response(s, k, s.lam, move)
         if last:
             for m in range(nv):
                 v[m] += move[m]

@@ -223,7 +223,7 @@ class Simulator:
             switches=np.zeros(self._controller.count if self._controller else 0),
             which=np.zeros(nc, np.int64),
             J=np.zeros((nc, nv)),
-            Y=np.zeros((nc, nv)),
+            B=np.zeros((nc, nv)),
             **{name: np.zeros(nc) for name in ("gap", "rate", "rise", "u", "e", "lam")},
             K=np.zeros(nc * nc),
             seen=np.zeros((nc, 14)),
