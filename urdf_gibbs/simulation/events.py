@@ -34,7 +34,7 @@ from urdf_gibbs.contact.surfaces import (
     VIBRATION,
     gap_motion,
 )
-from urdf_gibbs.engine.jit import block, call2, jit
+from urdf_gibbs.engine.jit import block, call2, jit, jit_inline
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.flight import CLOSING, PLACEMENTS, SUSPECTS, TARGET, TIME, VOUCHED, State, System, dense_state
 
@@ -157,7 +157,7 @@ def without_zero(b: Array, slope: float) -> None:
     b[0] = slope
 
 
-@jit
+@jit_inline
 def may_close(start: Array, end: Array, h: float, how: int, depth: float, smooth: bool, steep: float, remainder: float) -> bool:
     """From phi and its rates at both ends: False only where the gap cannot close within the step.
 
@@ -169,10 +169,10 @@ def may_close(start: Array, end: Array, h: float, how: int, depth: float, smooth
     g1, d1, a1 = end[0], h * end[1], h * h * end[2]
     margin = SAFETY * abs((d0 - d1) / 32.0 + (a0 + a1) / 64.0) + ROUGH * abs(a1 - a0) + remainder
     margin += 1e-15 * (abs(g0) + abs(d0) + abs(a0) + abs(g1) + abs(d1) + abs(a1))
-    b1 = g0 + d0 / 5.0
-    b2 = g0 + 2.0 * d0 / 5.0 + a0 / 20.0
-    b3 = g1 - 2.0 * d1 / 5.0 + a1 / 20.0
-    b4 = g1 - d1 / 5.0
+    b1 = g0 + 0.2 * d0  # products: divisions would be most of what a candidate costs
+    b2 = g0 + 0.4 * d0 + 0.05 * a0
+    b3 = g1 - 0.4 * d1 + 0.05 * a1
+    b4 = g1 - 0.2 * d1
     if how == APART:
         return not min(g0, b1, b2, b3, b4, g1) > margin
     if how == RESTING:
@@ -322,6 +322,11 @@ def vouched(s: System, st: State, h: float) -> float:
     longest, placed = h, False
     for i in range(s.surfaces.pace.shape[0]):
         longest = min(longest, s.surfaces.pace[i])
+    fastest = 0.0
+    for i in range(st.turning.shape[0]):
+        fastest = max(fastest, st.turning[i, 0])
+    if 2.0 * longest * fastest <= TURN:  # no body, and no pair of them, turns far: there is no need to look at the contacts
+        return longest
     for c in range(st.gaps.shape[0]):
         if s.contacts.kind[c] == LIMIT or st.held[c]:
             continue

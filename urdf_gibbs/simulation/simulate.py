@@ -771,7 +771,8 @@ def _checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: 
     duration = _within("duration", duration, 0.0, np.inf)
     if duration == np.inf:
         raise ArgumentError("duration=inf, expected a finite number of seconds")
-    quaternions = [joint.iq + 3 for joint in robot.joints if joint.type == "floating" and not joint.is_mimic]
+    floating = robot.joints if robot.nq != robot.nv else ()  # they alone have more positions than velocities
+    quaternions = [joint.iq + 3 for joint in floating if joint.type == "floating" and not joint.is_mimic]
     if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in quaternions):
         joint, off = quaternion_error(robot.joints, q)
         raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
