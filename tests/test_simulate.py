@@ -14,6 +14,7 @@ from random_trees import random_tree
 from urdf_text import inertial, joint, link, massless, point_mass, robot
 
 from urdf_gibbs import Robot, Simulator, Trajectory, frame_placement, jacobian, load, simulate, walls
+from urdf_gibbs.errors import UrdfWarning
 from urdf_gibbs.oracle.pinocchio import Oracle
 
 integrate = pytest.importorskip("scipy.integrate")
@@ -794,6 +795,22 @@ def test_the_tip_of_an_arm_strikes_its_base() -> None:
     for w in (impact.v_before, impact.v_after):
         assert abs(mass(closed)[0] * w[0] + mass(closed)[1] * w[1]) < FLIGHT
     assert abs(impact.energy_loss - 0.5 * (1 - e**2) * mu(closed) * struck**2) < FLIGHT
+
+
+def test_limits_of_a_mimic_joint_that_leave_its_master_nothing_do_not_act() -> None:
+    """As in PR2's grippers: the follower turns the other way, with the limits of its master."""
+    range_ = '<limit lower="0" upper="0.5" effort="1" velocity="1"/>'
+    text = robot(
+        link("w", ""),
+        link("a"),
+        link("b"),
+        joint("master", "prismatic", "w", "a", axis=(0, 0, 1), limit=range_),
+        joint("follower", "prismatic", "w", "b", '<mimic joint="master" multiplier="-1"/>', axis=(0, 1, 0), limit=range_),
+    )
+    with pytest.warns(UrdfWarning, match=r"mimic joint 'follower', 0 to 0.5, leave 'master'"):
+        found = simulate(load(text), [0.3], None, 1.0, restitution=0.0, joint_limits=True)
+    assert found.contact_names == ("master|lower", "master|upper")
+    assert abs(found.q[-1, 0]) < ROUND_OFF
 
 
 def test_a_limit_of_a_mimic_joint_stops_its_master() -> None:

@@ -152,18 +152,10 @@ def positions(robot: ug.Robot, points: Sequence[ContactPoint], q: Array) -> Arra
     return x
 
 
-def within_limits(robot: ug.Robot, q: Array) -> bool:
-    """Whether mimic joints are, too, which follow others beyond their own limits in some files."""
-    values = [(joint, joint.ratio * q[joint.iq] + joint.offset) for joint in robot.joints if joint.is_mimic]
-    return all(joint.lower <= value <= joint.upper for joint, value in values)
-
-
 def start(robot: ug.Robot, run: Run) -> tuple[Array, Array, ug.walls.Wall]:
     """q0, v0 and the wall of a run."""
     rng = np.random.default_rng([run.seed, zlib.crc32(run.robot.encode()), run.number])
     q, v = robot.random(rng), np.zeros(robot.nv)
-    while run.limits and not within_limits(robot, q):
-        q = robot.random(rng)
     q[:3] = 0.0
     if run.thrown:
         v[:3], v[3:6], v[6:] = rng.normal(size=3), 2.0 * rng.normal(size=3), 2.0 * rng.normal(size=robot.nv - 6)

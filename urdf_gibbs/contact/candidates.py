@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
-from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.errors import UrdfWarning
+from urdf_gibbs.robot.model import Joint, Robot
 from urdf_gibbs.walls import Wall
 
 LIMITED = ("revolute", "prismatic")
@@ -30,6 +32,29 @@ class Candidates:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"{point}|{wall}" if wall else point for point, wall in zip(self.points, self.walls, strict=True))
+
+
+def _acts(robot: Robot, joint: Joint) -> bool:
+    """Whether the limits of this joint can stop the robot where others do not.
+
+    Those of a mimic joint often repeat its master's. Where the two leave nothing between them the file contradicts itself: the master's
+    act alone, and a warning tells.
+    """
+    if not joint.is_mimic or joint.ratio == 0.0:
+        return not joint.is_mimic
+    master = next(other for other in robot.joints if other.iq == joint.iq and not other.is_mimic)
+    low, high = sorted((bound - joint.offset) / joint.ratio for bound in (joint.lower, joint.upper))
+    if low <= master.lower and master.upper <= high:
+        return False
+    if min(high, master.upper) - max(low, master.lower) > 0.0 or not master.lower < master.upper:
+        return True
+    warnings.warn(
+        f"the limits of mimic joint {joint.name!r}, {joint.lower:g} to {joint.upper:g}, leave {master.name!r}, which it follows "
+        f"{joint.ratio:g} times, nothing of its own, {master.lower:g} to {master.upper:g}: those of {joint.name!r} do not act",
+        UrdfWarning,
+        stacklevel=2,
+    )
+    return False
 
 
 def candidates(
@@ -54,7 +79,7 @@ def candidates(
         row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
         rows.append({**row, "names": (f"{one.name}-{other.name}", "")})
     for joint in robot.joints if limits else ():
-        if joint.type in LIMITED and joint.lower <= joint.upper:
+        if joint.type in LIMITED and joint.lower <= joint.upper and _acts(robot, joint):
             for side, bound, sign in (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0)):
                 if np.isfinite(bound):
                     limit = (sign * joint.ratio, sign * (joint.offset - bound))
