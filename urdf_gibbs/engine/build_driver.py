@@ -226,7 +226,7 @@ def checked(text: str) -> str:
         raise SystemExit(f"not in the module: {', '.join(sorted(missing))}")
     if unknown := outside - driver_code.OUTSIDE:
         raise SystemExit(f"the module calls {', '.join(sorted(unknown))}; expected only {', '.join(sorted(driver_code.OUTSIDE))}")
-    if found := re.search(r"inttoptr \(i64 \d+|^attributes|target ", text, flags=re.MULTILINE):
+    if found := re.search(r"inttoptr \(i64 \d+|^attributes|^target ", text, flags=re.MULTILINE):
         raise SystemExit(f"the module has {found[0]!r} in it, which belongs to this machine")
     return text
 
@@ -248,9 +248,10 @@ def build(path: Path) -> None:
 
 def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else driver_code.SHIPPED
-    if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | ENVIRONMENT
+    if environment != dict(os.environ):
         command = [sys.executable, "-m", "urdf_gibbs.engine.build_driver", str(path)]
-        raise SystemExit(subprocess.run(command, env=os.environ | ENVIRONMENT, check=False).returncode)
+        raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
     build(path)
 
 

@@ -30,7 +30,13 @@ DECORATED = re.compile(rb"^@(jit|jit_inline|entry|block|struct)\b", re.MULTILINE
 # What has a say without a decorated function in it: tables of constants, and how things are compiled.
 BESIDE = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
 MEMORY = ("PyMem_RawMalloc", "PyMem_RawFree")  # Python's raw allocator, which needs no lock
-LIBRARY = ("sqrt", "pow", "exp2", "ldexp", "floor", "ceil", "sin", "cos", "memset", "memcpy", "memmove")  # of the C library
+# Of the C library: what compiled code may call, and what LLVM makes of its own operations.
+LIBRARY = (
+    *("acos", "asin", "atan", "atan2", "cos", "cosh", "sin", "sincos", "sinh", "tan", "tanh"),
+    *("cbrt", "exp", "exp2", "expm1", "hypot", "ldexp", "log", "log10", "log1p", "log2", "pow", "sqrt"),
+    *("ceil", "copysign", "fabs", "floor", "fmod", "nearbyint", "rint", "round", "trunc"),
+    *("memcmp", "memcpy", "memmove", "memset"),
+)
 OUTSIDE = frozenset(MEMORY + LIBRARY)  # what the module may call
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
