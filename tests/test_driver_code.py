@@ -114,7 +114,9 @@ def test_the_module_belongs_to_no_machine() -> None:
     assert {made.name for made in jit.entries.values()} == {name for name in jit.entries if f"@{name}(" in text}
 
 
-@pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-pc-windows-msvc"])
+@pytest.mark.parametrize(
+    "triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-pc-windows-msvc"]
+)
 def test_every_platform_can_make_machine_code_of_it(triple: str) -> None:
     import llvmlite.binding as llvm
 
