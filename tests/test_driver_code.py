@@ -124,7 +124,7 @@ def test_every_platform_can_make_machine_code_of_it(triple: str) -> None:
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=2)
     with llvm.create_context() as context, llvm.parse_assembly(driver_code.module(), context) as module:
-        module.triple = triple
+        module.triple, module.data_layout = triple, str(machine.target_data)
         made = machine.emit_object(module)
     assert all(name.encode() in made for name in jit.entries)
 

@@ -1,6 +1,6 @@
 """The machine code of the compiled driver: a portable module that comes with the package, made for this machine when first used.
 
-    sources --build_driver.py (Numba, a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
+    sources --build_driver.py (Numba, half a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
 
 The module carries a stamp of the sources it was made from. Where they have changed since, in a developer's clone, it is built
 again and kept in the cache; everything after that is the same.
@@ -93,7 +93,7 @@ def _built(wanted: str) -> tuple[bytes, str]:
     if importlib.util.find_spec("numba") is None:
         raise DriverError(
             f"{SHIPPED} is missing, damaged or was made from other sources than those in {PACKAGE}, and Numba, which compiles them, "
-            "is not installed; expected a package as it was installed, or Numba (pip install numba)"
+            "is not installed; expected the package as it was installed, or in a clone Numba (pip install numba) or make driver"
         )
     warnings.warn(BUILDING, stacklevel=2)
     with tempfile.TemporaryDirectory() as folder:
