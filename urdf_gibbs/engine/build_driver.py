@@ -7,6 +7,7 @@ anything of a CPU or system, it is text that every LLVM since 20 makes into mach
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -142,10 +143,14 @@ def linked(texts: list[str]) -> str:
     """One module in which only the entries can be seen, optimised as far as no CPU is needed to know."""
     import llvmlite.binding as llvm
 
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu="generic", features="", opt=3)
     context = llvm.create_context()
     whole = llvm.parse_assembly(RUNTIME, context)
+    whole.data_layout = str(machine.target_data)  # of numbers and pointers all systems of 64 bits have the same
     for text in texts:
         module = llvm.parse_assembly(text, context)
+        module.data_layout = whole.data_layout
         for function in module.functions:
             if not function.is_declaration and function.name not in jit.entries:
                 function.linkage = "linkonce_odr"
@@ -153,8 +158,6 @@ def linked(texts: list[str]) -> str:
     for value in (*whole.functions, *whole.global_variables):
         if not value.is_declaration and value.name not in jit.entries:
             value.linkage = "internal"
-    llvm.initialize_native_target()
-    machine = llvm.Target.from_default_triple().create_target_machine(cpu="generic", features="", opt=3)
     # As Numba does: once so that references meet in one function and cancel, then for good.
     for level in (2, 3):
         tuning = llvm.create_pipeline_tuning_options(speed_level=level)
@@ -226,7 +229,7 @@ def checked(text: str) -> str:
         raise SystemExit(f"not in the module: {', '.join(sorted(missing))}")
     if unknown := outside - driver_code.OUTSIDE:
         raise SystemExit(f"the module calls {', '.join(sorted(unknown))}; expected only {', '.join(sorted(driver_code.OUTSIDE))}")
-    if found := re.search(r"inttoptr \(i64 \d+|^attributes|target ", text, flags=re.MULTILINE):
+    if found := re.search(r"inttoptr \(i64 \d+|^attributes|^target ", text, flags=re.MULTILINE):
         raise SystemExit(f"the module has {found[0]!r} in it, which belongs to this machine")
     return text
 
@@ -239,7 +242,8 @@ def build(path: Path) -> None:
     started = time.process_time()
     stamp = driver_code.stamp()
     text = checked(plain(named(portable(linked(compiled())))))
-    made_by = f"Numba {numba.__version__}, llvmlite {llvmlite.__version__}, Python {sys.version_info.major}.{sys.version_info.minor}"
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    made_by = f"Numba {numba.__version__}, llvmlite {llvmlite.__version__}, Python {python}, {sys.platform} {platform.machine()}"
     if driver_code.stamp() != stamp:
         raise SystemExit("the driver's sources changed while they were compiled")
     path.write_bytes(driver_code.packed(stamp, made_by, text))
@@ -248,9 +252,10 @@ def build(path: Path) -> None:
 
 def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else driver_code.SHIPPED
-    if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | ENVIRONMENT
+    if environment != dict(os.environ):
         command = [sys.executable, "-m", "urdf_gibbs.engine.build_driver", str(path)]
-        raise SystemExit(subprocess.run(command, env=os.environ | ENVIRONMENT, check=False).returncode)
+        raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
     build(path)
 
 

@@ -1,6 +1,6 @@
 """The machine code of the compiled driver: a portable module that comes with the package, made for this machine when first used.
 
-    sources --build_driver.py (Numba, a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
+    sources --build_driver.py (Numba, half a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
 
 The module carries a stamp of the sources it was made from. Where they have changed since, in a developer's clone, it is built
 again and kept in the cache; everything after that is the same.
@@ -30,7 +30,13 @@ DECORATED = re.compile(rb"^@(jit|jit_inline|entry|block|struct)\b", re.MULTILINE
 # What has a say without a decorated function in it: tables of constants, and how things are compiled.
 BESIDE = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
 MEMORY = ("PyMem_RawMalloc", "PyMem_RawFree")  # Python's raw allocator, which needs no lock
-LIBRARY = ("sqrt", "pow", "exp2", "ldexp", "floor", "ceil", "sin", "cos", "memset", "memcpy", "memmove")  # of the C library
+# Of the C library: what compiled code may call, and what LLVM makes of its own operations.
+LIBRARY = (
+    *("acos", "asin", "atan", "atan2", "cos", "cosh", "sin", "sincos", "sinh", "tan", "tanh"),
+    *("cbrt", "exp", "exp2", "expm1", "hypot", "ldexp", "log", "log10", "log1p", "log2", "pow", "sqrt"),
+    *("ceil", "copysign", "fabs", "floor", "fmod", "nearbyint", "rint", "round", "trunc"),
+    *("memcmp", "memcpy", "memmove", "memset"),
+)
 OUTSIDE = frozenset(MEMORY + LIBRARY)  # what the module may call
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
@@ -87,7 +93,7 @@ def _built(wanted: str) -> tuple[bytes, str]:
     if importlib.util.find_spec("numba") is None:
         raise DriverError(
             f"{SHIPPED} is missing, damaged or was made from other sources than those in {PACKAGE}, and Numba, which compiles them, "
-            "is not installed; expected a package as it was installed, or Numba (pip install numba)"
+            "is not installed; expected the package as it was installed, or in a clone Numba (pip install numba) or make driver"
         )
     warnings.warn(BUILDING, stacklevel=2)
     with tempfile.TemporaryDirectory() as folder:

@@ -134,7 +134,8 @@ def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) ->
         tuning = llvm.create_pipeline_tuning_options(speed_level=2 if portable else 1)
         tuning.slp_vectorization = False
         tuning.loop_vectorization = portable
-        if portable:  # all other work on loops and calls is done
+        if portable:  # all other work on loops and calls is done, with places in memory as on all systems of 64 bits
+            module.data_layout = str(machine.target_data)
             tuning.loop_unrolling = tuning.loop_interleaving = False
             tuning.inlining_threshold = 0
         passes = llvm.create_pass_builder(machine, tuning)
