@@ -249,7 +249,7 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str]
     if not limit.all_move:
         kinematics = [c for c in kinematics if c.quantity == "jacobians"]
         report.notes.append(
-            "energy, momentum and centre of mass were not compared: a beam is fixed to the world, where a rod does not count"
+            "energy, momentum and centre of mass were not compared with Pinocchio: a beam is fixed to the world, where a rod does not count"
         )
     return [replace(c, quantity=c.quantity + RIGID) for c in [*result, *kinematics]]
 

@@ -74,11 +74,15 @@ class MeshFolders:
                 mark = (folder / package / MARKS[0]).resolve()
                 if mark.name == MARKS[0] and mark.is_file():
                     found.append(mark.parent)
-        beside = {folder.resolve() for folder in (self._above if self._own else []) + self._searched}
         around = _package_of(path.resolve())
-        if around is not None and around.parent in beside:
+        if around is not None and around.parent in self._beside:
             found.append(around)
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _beside(self) -> set[Path]:
+        """Folders whose packages may be read."""
+        return {folder.resolve() for folder in (self._above if self._own else []) + self._searched}
 
     @cached_property
     def _always(self) -> list[Path]:
