@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from urdf_text import HERE, LIMIT, UNIT, XML, joint, line_of, link, robot
 
-from urdf_gibbs import Robot, UrdfError, UrdfWarning, load
+from urdf_gibbs import Robot, UrdfError, UrdfWarning, check, load
 from urdf_gibbs.robot.findings import Finding
 
 HINGE = joint("j", "continuous", "a", "b", axis=(0, 0, 1))
@@ -640,3 +640,35 @@ def test_document_with_lines_removed_and_repeated_loads_or_is_refused(scratch: P
 @given(junk=st.binary(max_size=200))
 def test_random_bytes_are_refused(scratch: Path, junk: bytes) -> None:
     works_or_is_refused(scratch, junk, True)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("UTF-8", "é"),
+        ("us-ascii", "e"),
+        ("ISO-8859-15", "€"),
+        ("windows-1252", "€"),
+        ("Windows-1251", "ж"),
+        ("koi8-r", "ж"),
+        ("gb18030", "机器"),
+        ("big5", "機器"),
+        ("EUC-JP", "ロボット"),
+        ("euc-kr", "로봇"),
+    ],
+)
+def test_encodings_of_xml_are_read(encoding: str, name: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n<robot name="{name}"><link name="a"/></robot>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert load(text.encode(encoding)).name == name
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["punycode", "unicode_escape", "raw-unicode-escape", "idna", "utf-7", "rot13", "charmap", "zlib", "undefined", "iso-2022-jp", "x" * 99],
+)
+def test_other_codecs_of_python_are_refused(encoding: str) -> None:
+    for document in (f"<?xml version='1.0' encoding='{encoding}'?>", f'\n\n<?xml version="1.0"   encoding = "{encoding}" ?>'):
+        (error,) = [f for f in check((document + '<robot name="r"><link name="a"/></robot>').encode()) if f.severity == "error"]
+        assert error.code == "not-xml" and encoding in error.value and "UTF-8" in error.expected

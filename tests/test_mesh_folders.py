@@ -196,6 +196,11 @@ def test_folders_of_a_robot(tmp_path: Path) -> None:
     assert not allowed(robot, "package://hand/stl/part.stl")
     touch(home / "work" / "hand" / "package.xml")
     assert allowed(robot, "package://hand/stl/part.stl") and allowed(robot, "../../hand/stl/part.stl")
+    # Of two that are called alike, the one that may be read.
+    touch(home / "work" / "arm" / "hand" / "stl" / "part.stl")
+    touch(home / "work" / "arm" / "urdf" / "package.xml")
+    (home / "work" / "arm" / "package.xml").unlink()
+    assert MeshFolders(str(robot)).find("package://hand/stl/part.stl") == home / "work" / "hand" / "stl" / "part.stl"
     # A package:// name is no way to any folder above the URDF.
     for place in ("private/key.stl", "work/notes/key.stl"):
         touch(home / place)

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from numpy.typing import NDArray
+from test_recording import long_run
 from test_validate import runner
 from urdf_text import inertial, joint, link, robot
 
@@ -556,3 +558,12 @@ def test_a_plot_that_cannot_be_written_is_told_and_the_rest_is_kept(tmp_path: Pa
 
 def test_pictures_of_the_command_are_those_of_the_plots() -> None:
     assert command.PICTURES == SUFFIXES
+
+
+def test_impacts_of_very_many_contacts_are_bounded_too() -> None:
+    """A million stems: of so many contacts fewer impacts are looked at, and the title says how many."""
+    run = long_run(20_000, contacts=50)
+    made = plot(run, "impulses")
+    drawn = sum(len(line.get_xdata()) for line in made.findobj(Line2D) if str(line.get_gid()).startswith("impulses "))
+    assert 1_000 < drawn <= 20_000
+    assert any(re.search(r"impulses of \d+ of 20000 impacts", text.get_text()) for text in made.findobj(Text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import time
+import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from bench_view import chain, keyframes, waves
 
 import urdf_gibbs as ug
 from urdf_gibbs.simulation.scenario import read_scenario
+from urdf_gibbs.simulation.trajectory import SCALARS, VECTORS, Impact, LazyImpacts, Phase
 from urdf_gibbs.view.recording import frame_times, recording
 
 
@@ -113,6 +115,78 @@ def test_a_single_state_and_a_robot_without_joints_are_pages_too() -> None:
     robot = ug.load(ug.model_path("pendulum"), "fixed")
     one = ug.Trajectory(robot, (0.0, 0.0, -9.81), [0.0], [robot.neutral()], [[0.0]])
     assert len(unpacked(one.animate().data["motion"]["t"])) == 1
+
+
+def long_run(count: int, contacts: int = 1, rows: int = 0, phases: int = 0, robot: ug.Robot | None = None) -> ug.Trajectory:
+    """A motion of ten seconds with so many impacts, half of them within a tenth of a millisecond at 5 s, each worked out when looked at."""
+    robot = robot or ug.load(ug.model_path("branched12"))
+    rng = np.random.default_rng(0)
+    times = np.sort(np.concatenate([rng.uniform(0.0, 10.0, count - count // 2), 5.0 + 1e-4 * rng.random(count // 2)]))
+    t = np.sort(np.concatenate([[0.0, 10.0], np.linspace(0.001, 9.99, rows), times, times]))
+    q, v = np.zeros((len(t), robot.nq)), np.zeros((len(t), robot.nv))
+    q[:, -1], v[:, -1] = np.sin(t), np.cos(t)
+
+    def made(i: int) -> Impact:
+        own = np.random.default_rng(i)
+        fields: dict[str, Any] = {name: own.normal(size=(contacts, 3)) for name in VECTORS}
+        fields |= {name: own.normal(size=contacts) for name in SCALARS}
+        row = int(np.searchsorted(t, times[i]))
+        names = tuple(f"p{j}" for j in range(contacts))
+        state = {"q": q[row], "v_before": v[row], "v_after": v[row]}
+        return Impact(time=times[i], points=names, walls=("floor",) * contacts, energy_before=1.0, energy_after=0.5, **fields, **state)
+
+    held = tuple(Phase("p0", "floor", start, start + 1e-4) for start in np.linspace(0.0, 9.9, phases))
+    return ug.Trajectory(robot, np.array([0.0, 0.0, -9.81]), t, q, v, impacts=LazyImpacts(count, made), phases=held)
+
+
+@pytest.mark.parametrize(
+    ("count", "contacts", "rows", "phases"), [(0, 1, 400_000, 0), (60_000, 2, 0, 0), (20_000, 200, 0, 0), (2_001, 1, 0, 30_000)]
+)
+def test_the_page_of_a_long_run_is_bounded_and_says_what_it_leaves_out(count: int, contacts: int, rows: int, phases: int) -> None:
+    """It held every impact and a frame for each: gigabytes of a run that chatters."""
+    run = long_run(count, contacts, rows, phases)
+    view = run.animate()
+    motion = view.data["motion"]
+    t, q = unpacked(motion["t"]), unpacked(motion["q"])
+    assert len(t) <= 4000 + 2000 + 2 * 500 and len(view.html()) < 12e6
+    assert motion["all_impacts"] == count and len(motion["impacts"]) <= min(count, 2000)
+    assert isinstance(run.impacts, LazyImpacts) and sum(one is not None for one in run.impacts._made) <= 2000 + 1000
+    if not count:
+        assert view.notes == []
+        return
+    shown = [impact["t"] for impact in motion["impacts"]]
+    assert len(shown) == 2000 and view.notes == [
+        f"{len(shown)} of {count} impacts are shown: the first, the last, and others even in order and in time"
+    ]
+    assert (shown[0], shown[-1]) == (run.impacts[0].time, run.impacts[-1].time) and shown == sorted(set(shown))
+    assert np.isin(shown, t).all() and np.isin(shown, run.t).all()  # exactly
+    np.testing.assert_array_equal(q, run.at(t)[0])
+    # Neither the cluster nor the time around it is left out.
+    assert sum(5.0 <= time <= 5.0001 for time in shown) > 300
+    assert np.diff(shown).max() < 0.15  # 1,000 random times in 10 s are up to 0.11 s apart
+    for impact in motion["impacts"]:
+        assert len(impact["points"]) == min(contacts, 20) and impact["left_out"] == max(contacts - 20, 0)
+    if contacts > 20:  # the strongest are kept
+        first = np.abs(run.impacts[0].impulses)
+        np.testing.assert_array_equal(np.sort(np.abs(motion["impacts"][0]["impulses"])), np.sort(first)[-20:])
+    series = unpacked(motion["energies"]["t"])
+    assert len(series) <= len(t) + len(shown)
+
+
+def test_a_robot_of_many_coordinates_has_fewer_frames() -> None:
+    links = "".join(f'<link name="l{i}"><inertial><mass value="1"/></inertial></link>' for i in range(1001))
+    joints = "".join(
+        f'<joint name="j{i}" type="prismatic"><parent link="l{i}"/><child link="l{i + 1}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        for i in range(1000)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = ug.load(f'<robot name="r">{links}{joints}</robot>')
+    run = long_run(3_000, robot=robot)
+    times = frame_times(run)
+    assert len(times) * robot.nq <= 4_000_000
+    with pytest.raises(ug.ArgumentError, match="frames=4001, expected 2 to 4000"):
+        run.animate(frames=4001)
 
 
 def test_the_page_of_the_12_dof_run_is_below_3_megabytes(fall: ug.Trajectory, tmp_path: Path) -> None:

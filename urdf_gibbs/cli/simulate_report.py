@@ -109,9 +109,10 @@ def moving(scenario: Scenario) -> bool:
 
 
 def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] | None:
-    """The published impacts and ours: of those with the same points the nearest in time."""
+    """The published impacts and ours: of those with the same points the nearest in time; of very many impacts the first are looked at."""
     if scenario.reference is None:
         return None
+    impacts = impacts[:MANY]
     rows = []
     for theirs in scenario.reference.impacts:
         same = [_as_reference(impact, theirs.points) for impact in impacts if set(theirs.points) <= set(impact.points)]

@@ -87,7 +87,7 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
         if k:
             _add(table, "...", f"{len(impacts) - FIRST - LAST} more: --all")
         for impact in part:
-            walls = [", ".join(dict.fromkeys(wall for wall in impact.walls if wall))] if several else []
+            walls = [_listed(tuple(dict.fromkeys(wall for wall in impact.walls if wall)), everything)] if several else []
             row = [f"{impact.time:.6f}", _listed(impact.points, everything), *walls]
             numbers = ((np.degrees(impact.angles_of_attack), ".2f"), (changes(impact), ".4g"), (impact.impulses, ".4g"))
             row += [_each(values, form, everything) for values, form in numbers]

@@ -4,8 +4,9 @@ The error of a quantity is max|difference| over the array, divided by max|refere
 within round-off of the quantity's own scale (forces: those of a random acceleration; potential energy: m g times a
 length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
 
-Elastic links are unknown to Pinocchio: there the formulations are compared with each other, and with Pinocchio what does not
-depend on the links being elastic (rigid_limit.py).
+Elastic links are unknown to Pinocchio: there the formulations are compared with each other, momentum, centre of mass, potential energy
+and Jacobians of the bent links with those of point masses (point_masses.py), and with Pinocchio what does not depend on the
+links being elastic (rigid_limit.py).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from urdf_gibbs import functions
 from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, REFERENCES, methods_of
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
+from urdf_gibbs.oracle.point_masses import Bent, PointMasses
 from urdf_gibbs.oracle.rigid_limit import RigidLimit
 from urdf_gibbs.robot.model import Robot
 
@@ -36,6 +38,7 @@ RESIDUAL = 1e-12
 JACOBIANS = 6  # links whose Jacobians are compared, the leaves first
 EPS = float(np.finfo(float).eps)
 RIGID = " (rigid limit)"  # after a quantity's name: elastic coordinates at rest, rows and columns of the others alone
+BENT = " (point masses)"  # after a quantity's name: of bent links
 
 
 @dataclass
@@ -195,6 +198,15 @@ def _validate_flexible(
         report.comparisons += _compare_dynamics(robot, method, states, answers)
     report.matrices = _matrices(robot, [*others, reference], states, answers, report.comparisons)
     report.notes.append(f"elastic links, which Pinocchio does not know: {', '.join(others)} against {reference}")
+    progress("point masses")
+    try:
+        cloud = PointMasses(robot, GRAVITY)
+    except OracleRefusal as refusal:
+        report.notes.append(f"momentum and Jacobians of bent links were not compared with point masses: {refusal}")
+    else:
+        points = _points(robot, report.seed)
+        bent = [cloud.answers(q, v, points) for q, v in zip(states.q, states.v, strict=True)]
+        report.comparisons += [replace(c, quantity=c.quantity + BENT) for c in _compare_kinematics(robot, states, bent, points)]
     rest = States(states.q.copy(), states.v.copy(), states.a.copy(), states.tau)
     progress("rigid limit")
     try:
@@ -237,7 +249,7 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str]
     if not limit.all_move:
         kinematics = [c for c in kinematics if c.quantity == "jacobians"]
         report.notes.append(
-            "energy, momentum and centre of mass were not compared: a beam is fixed to the world, where a rod does not count"
+            "energy, momentum and centre of mass were not compared with Pinocchio: a beam is fixed to the world, where a rod does not count"
         )
     return [replace(c, quantity=c.quantity + RIGID) for c in [*result, *kinematics]]
 
@@ -317,7 +329,7 @@ def _compare_forward(robot: Robot, method: str, states: States, answers: list[An
 
 
 def _compare_kinematics(
-    robot: Robot, states: States, answers: list[Answers], points: dict[str, Array], columns: Any = slice(None)
+    robot: Robot, states: States, answers: Sequence[Answers | Bent], points: dict[str, Array], columns: Any = slice(None)
 ) -> list[Comparison]:
     """``columns``: of the Jacobians, those that the answers have."""
     beams = sum(joint.beam.mass for joint in robot.joints if joint.beam is not None)
@@ -421,7 +433,7 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
         "centre of mass": ("centre_of_mass", "q"),
         "jacobians": ("jacobian", "q"),
     }
-    function, letters = names[worst.quantity.removesuffix(RIGID)]
+    function, letters = names[worst.quantity.removesuffix(RIGID).removesuffix(BENT)]
     values = {"q": states.q, "v": states.v, "a": states.a, "t": states.tau}
     arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
     arguments += [repr(values[letter][i].tolist()) for letter in letters]

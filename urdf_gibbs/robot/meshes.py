@@ -47,7 +47,7 @@ class MeshFolders:
         """The file behind ``package://``, ``model://``, ``file://``, an absolute or a relative name; None where there is none.
 
         A package is looked for in the given and searched folders, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in the folders above
-        the URDF. The file may be outside of the robot's folders: ``folders`` tells them.
+        the URDF; of several files one that may be read is taken. It may be outside of the robot's folders: ``folders`` tells them.
         """
         url = _url(filename)
         if url.scheme in ("package", "model"):
@@ -60,7 +60,8 @@ class MeshFolders:
             candidates = [self._above[0] / filename] if self._above else [Path(filename)]
         else:
             candidates = []
-        return next((candidate for candidate in candidates if _is_file(candidate)), None)
+        there = [candidate for candidate in candidates if _is_file(candidate)]
+        return next((one for one in there if inside(one, self.folders(filename, one))), there[0] if there else None)
 
     def folders(self, filename: str, path: Path) -> tuple[Path, ...]:
         """The folders that the mesh of this name, found at ``path``, and the files that it names may be read from; links are resolved."""
@@ -74,11 +75,15 @@ class MeshFolders:
                 mark = (folder / package / MARKS[0]).resolve()
                 if mark.name == MARKS[0] and mark.is_file():
                     found.append(mark.parent)
-        beside = {folder.resolve() for folder in (self._above if self._own else []) + self._searched}
         around = _package_of(path.resolve())
-        if around is not None and around.parent in beside:
+        if around is not None and around.parent in self._beside:
             found.append(around)
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _beside(self) -> set[Path]:
+        """Folders whose packages may be read."""
+        return {folder.resolve() for folder in (self._above if self._own else []) + self._searched}
 
     @cached_property
     def _always(self) -> list[Path]:
@@ -87,9 +92,9 @@ class MeshFolders:
             return found
         file = self._file if self._above else Path("text")  # XML text has its names from the working folder
         for place in (file.absolute(), file.resolve()):
-            package = _package_of(place.resolve())
+            package = _package_of(place)
             if package is not None:
-                found.append(package)
+                found.append(package.resolve())
                 continue
             near = list(place.parents)[:NEAR]
             found += [folder.resolve() for folder in near[:1] if not too_wide(folder)]

@@ -18,26 +18,12 @@ OPAQUE = frozenset({"gazebo", "transmission", "ros2_control", "sensor", "mujoco"
 MAX_DEPTH = 1000
 # By the names that Python's codecs give them. Expat itself reads UTF-8, UTF-16 and those of one byte a character.
 ENCODINGS = frozenset(
-    {
-        "utf-8",
-        "utf-8-sig",
-        "utf-16",
-        "utf-16-le",
-        "utf-16-be",
-        "utf-32",
-        "utf-32-le",
-        "utf-32-be",
-        "ascii",
-        "koi8-r",
-        "koi8-u",
-        "mac-roman",
-        "tis-620",
-    }
+    {"utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "ascii", "koi8-r", "koi8-u", "mac-roman", "tis-620"}
     | {f"iso8859-{part}" for part in range(1, 17)}
     | {f"cp{page}" for page in (437, 850, 852, 855, 857, 858, 860, 861, 862, 863, 865, 866, 869, 874, *range(1250, 1259))}
-    | {"gb2312", "gbk", "gb18030", "big5", "shift_jis", "cp932", "euc_jp", "iso2022_jp", "euc_kr", "cp949"}
+    | {"gb2312", "gbk", "gb18030", "big5", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
 )
-KNOWN_ENCODINGS = "UTF-8 (best), UTF-16, UTF-32, US-ASCII, ISO-8859-*, Windows-125*, KOI8, GB 18030, Big5, Shift_JIS, EUC"
+KNOWN_ENCODINGS = "UTF-8 (best), UTF-16, US-ASCII, ISO-8859-*, Windows-125*, KOI8, GB 18030, Big5, Shift_JIS, EUC"
 XACRO_ADVICE = "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
 
 

@@ -337,8 +337,9 @@ class Trajectory:
     ) -> View:
         """A page that plays the motion in 3-D: ``.save("run.html")``, ``.open()`` in a browser; shown by notebooks.
 
-        frames: about how many states are kept (every impact is one, exactly); trails: contact points or links whose ways are drawn,
-        None: the points that struck something; walls: as for ``plot``; package_dirs: of package:// names in the URDF.
+        frames: about how many states are kept (every impact is one, exactly; of more than 2,000 some, and the page says so); trails:
+        contact points or links whose ways are drawn, None: the points that struck something; walls: as for ``plot``; package_dirs:
+        folders of package:// names in the URDF and of other meshes.
         """
         from urdf_gibbs.view.show import animation
 

@@ -6,6 +6,7 @@ Made with Matplotlib's Figure alone, without pyplot: nothing of the process is c
 from __future__ import annotations
 
 import io
+import math
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 KINDS = ("positions", "velocities", "energies", "impulses", "snapshots", "coordinates", "modes", "forces")
 SUFFIXES = (".png", ".svg", ".pdf")
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
-MANY_IMPACTS = 20_000  # of more only SOME are looked at: each takes its time to be worked out
+MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes its time to be worked out
 SOME_IMPACTS = 2_000
 MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
 MANY_ROWS = 4_000  # of contact forces
@@ -111,9 +112,13 @@ class _Plotter:
         self.walls = walls if walls is None else [walls] if isinstance(walls, Wall) else list(walls)
         self.states = samples(trajectory)
         total = len(trajectory.impacts)
-        self.complete = total <= MANY_IMPACTS
-        which = range(total) if self.complete else spread(np.arange(total, dtype=np.float64), SOME_IMPACTS).astype(int).tolist()
-        self.impacts: list[Impact] = [trajectory.impacts[i] for i in which]
+        self.impacts: list[Impact] = [trajectory.impacts[i] for i in _spread(total, SOME_IMPACTS)]
+        contacts = sum(impact.k for impact in self.impacts) / max(len(self.impacts), 1)
+        self.complete = total * max(contacts, 1.0) <= MANY_IMPACTS
+        if self.complete:
+            self.impacts = list(trajectory.impacts)
+        elif contacts > 1.0:
+            self.impacts = self.impacts[:: math.ceil(len(self.impacts) * contacts / MANY_IMPACTS)]
         self.contacts = contacts_of(trajectory.robot, trajectory.settings)
         self.points, self.left_out = chosen_points(self.robot, self.contacts, points, self.impacts)
         self.x, self.u = moved(self.robot, [point.place for point in self.points], self.states)
@@ -408,6 +413,10 @@ class _Plotter:
         rows = real[np.linspace(0, len(real) - 1, min(len(real), 200)).round().astype(np.intp)]
         few = Samples(self.states.t[rows], self.states.q[rows], self.states.v[rows], self.states.jumps, False)
         return moving_axes(moved(self.robot, places, few)[0])
+
+
+def _spread(total: int, count: int) -> list[int]:
+    return [int(i) for i in spread(np.arange(total, dtype=np.float64), count)]
 
 
 def _is_limit(impact: Impact, i: int) -> bool:

@@ -1,4 +1,10 @@
-"""A trajectory as frames for the page: fewer states than the integrator took, every impact exactly, energies, trails, moving walls."""
+"""A trajectory as frames for the page: fewer states than the integrator took, every impact exactly, energies, trails, moving walls.
+
+What a page holds is bounded, however long the run: about MOST frames, one for each of at most MOST_IMPACTS impacts and of the ends of
+MOST_PHASES lasting contacts, and fewer where the robot has so many coordinates that all frames would hold more than MOST_NUMBERS
+(32 MB of doubles before they are deflated). Each impact has at most MOST_CONTACTS contacts, so that all take 8 MB. A page of some
+dozen coordinates stays below 10 MB, meshes apart. ``drawn_impacts`` chooses, and the page says how many of how many it shows.
+"""
 
 from __future__ import annotations
 
@@ -14,49 +20,91 @@ from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 from urdf_gibbs.view.contacts import chosen_points, contacts_of, struck_points
 from urdf_gibbs.view.elastic import strain_energy
 from urdf_gibbs.view.html import packed
-from urdf_gibbs.view.motion import positions
+from urdf_gibbs.view.motion import positions as places_of
+from urdf_gibbs.view.motion import spread
 
 Array = NDArray[np.float64]
 
 RATE = 120.0  # frames for a second of motion,
 FLEXIBLE_RATE = 2000.0  # where links are elastic: they swing some hundred times in a second
 FEWEST, MOST = 600, 4000  # both within these
+MOST_ASKED = 50_000  # frames that a user may ask for
+MOST_IMPACTS = 2000  # that a page shows,
+MOST_CONTACTS = 20  # the strongest of each
+MOST_PHASES = 500  # lasting contacts whose ends are frames
+MOST_NUMBERS = 4_000_000  # coordinates in all frames
 LOOKED_AT = 1000  # impacts, for points that have trails
 
 
-def frame_times(trajectory: Trajectory, frames: int | None = None) -> Array:
-    """Even times, and those of all impacts and of the ends of lasting contacts."""
+def drawn_impacts(trajectory: Trajectory) -> list[int]:
+    """The numbers of the impacts that a page shows: all, or of many the first, the last, and others even in order and in time."""
+    count, most = len(trajectory.impacts), _most_frames(trajectory.robot, MOST_IMPACTS)
+    if count <= most:
+        return list(range(count))
+    chosen = [spread(np.arange(count, dtype=np.float64), most // 2).astype(np.intp)]
+    # A run that chatters has nearly all of its impacts in one place. Each has a time that stands twice, so none needs to be worked out.
+    times = trajectory.t[1:][np.diff(trajectory.t) == 0.0]
+    if len(times) == count:
+        even = np.linspace(times[0], times[-1], most - most // 2)
+        chosen.append(np.minimum(np.searchsorted(times, even), count - 1))
+    kept = np.unique(np.concatenate(chosen))
+    rest = np.setdiff1d(np.arange(count), kept)
+    return [int(i) for i in np.union1d(kept, spread(rest.astype(np.float64), most - len(kept)))]
+
+
+def _most_frames(robot: Robot, most: int) -> int:
+    """``most``, or fewer of a robot with very many coordinates."""
+    return max(min(most, MOST_NUMBERS // (3 * max(robot.nq, 1))), 2)
+
+
+def most_asked(robot: Robot) -> int:
+    """How many frames a user may ask for."""
+    return max(min(MOST_ASKED, MOST_NUMBERS // max(robot.nq, 1)), 2)
+
+
+def frame_times(trajectory: Trajectory, frames: int | None = None, drawn: Sequence[int] | None = None) -> Array:
+    """Even times, and those of the impacts ``drawn`` (None: drawn_impacts) and of the ends of lasting contacts."""
     first, last = float(trajectory.t[0]), float(trajectory.t[-1])
     if frames is None:
         rate = FLEXIBLE_RATE if trajectory.robot.is_flexible else RATE
-        frames = int(np.clip(rate * (last - first), FEWEST, MOST))
-    marks = [impact.time for impact in trajectory.impacts]
-    marks += [time for phase in trajectory.phases for time in (phase.start, phase.end) if np.isfinite(time)]
+        frames = _most_frames(trajectory.robot, int(np.clip(rate * (last - first), FEWEST, MOST)))
+    marks = [trajectory.impacts[i].time for i in (drawn_impacts(trajectory) if drawn is None else drawn)]
+    phases = spread(np.arange(len(trajectory.phases), dtype=np.float64), _most_frames(trajectory.robot, MOST_PHASES)).astype(np.intp)
+    held = [trajectory.phases[i] for i in phases]
+    marks += [time for phase in held for time in (phase.start, phase.end) if np.isfinite(time)]
     even = np.linspace(first, last, max(frames, 2))
     return np.unique(np.clip(np.concatenate([even, marks]), first, last))
 
 
-def recording(trajectory: Trajectory, times: Array, trails: Sequence[str] | None = None) -> dict[str, Any]:
-    """The motion at these times, for the page. ``trails`` names contact points or links; None: the points that struck something."""
+def recording(
+    trajectory: Trajectory, times: Array, trails: Sequence[str] | None = None, drawn: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """The motion at these times, for the page. ``trails`` names contact points or links; None: the points that struck something.
+
+    drawn: the numbers of the impacts that it shows; None: drawn_impacts.
+    """
     robot = trajectory.robot
+    turning = {joint.name for joint in robot.joints if joint.type != "prismatic"}
+    shown = [trajectory.impacts[i] for i in (drawn_impacts(trajectory) if drawn is None else drawn)]
     q, v = trajectory.at(times)
     contacts = contacts_of(robot, trajectory.settings)
     struck = trajectory.impacts[:LOOKED_AT]
     points = struck_points(contacts, struck) if trails is None else chosen_points(robot, contacts, trails, ())[0]
-    ways = positions(robot, [point.place for point in points], q)
+    ways = places_of(robot, [point.place for point in points], q)
     return {
         "t": packed(times),
         "q": packed(q),
-        "impacts": [_impact(robot, impact) for impact in trajectory.impacts],
-        "energies": _energies(trajectory, times, q, v),
+        "impacts": [_impact(impact, turning) for impact in shown],
+        "all_impacts": len(trajectory.impacts),
+        "energies": _energies(trajectory, times, q, v, shown),
         "trails": [{"name": point.name, "positions": packed(ways[:, i])} for i, point in enumerate(points)],
         "status": trajectory.status,
     }
 
 
-def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array) -> dict[str, Any]:
-    """Energies at the frames, with both sides of each impact."""
-    at_impacts = np.unique([impact.time for impact in trajectory.impacts])
+def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array, impacts: Sequence[Impact]) -> dict[str, Any]:
+    """Energies at the frames, with both sides of each of these impacts."""
+    at_impacts = np.unique([impact.time for impact in impacts])
     q_before, v_before = trajectory.at(at_impacts, side="left")
     t = np.concatenate([at_impacts, times])
     order = np.argsort(t, kind="stable")  # the side before comes first
@@ -70,21 +118,20 @@ def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array) -> dict[
     return {name: packed(values) for name, values in series.items()}
 
 
-def _impact(robot: Robot, impact: Impact) -> dict[str, Any]:
-    """An impact; a limit has no position."""
-    known = [bool(np.isfinite(x).all()) for x in impact.positions]
+def _impact(impact: Impact, turning: set[str]) -> dict[str, Any]:
+    """An impact, of many contacts the strongest; a limit has no position. ``turning`` are joints whose limits give N m s."""
+    impulses = np.nan_to_num(impact.impulses)
+    own = np.sort(np.argsort(-np.abs(impulses), kind="stable")[:MOST_CONTACTS])
+    points = [impact.points[i] for i in own]
+    positions = impact.positions[own]
+    known = [bool(np.isfinite(x).all()) for x in positions]
     return {
         "t": impact.time,
-        "points": list(impact.points),
-        "walls": list(impact.walls),
-        "positions": [x if ok else None for x, ok in zip(impact.positions.tolist(), known, strict=True)],
-        "normals": [x if ok else None for x, ok in zip(np.nan_to_num(impact.normals).tolist(), known, strict=True)],
-        "impulses": np.nan_to_num(impact.impulses).tolist(),
-        "units": [_unit(robot, point, ok) for point, ok in zip(impact.points, known, strict=True)],
+        "points": points,
+        "walls": [impact.walls[i] for i in own],
+        "positions": [x if ok else None for x, ok in zip(positions.tolist(), known, strict=True)],
+        "normals": [x if ok else None for x, ok in zip(np.nan_to_num(impact.normals[own]).tolist(), known, strict=True)],
+        "impulses": impulses[own].tolist(),
+        "units": ["N s" if ok or point not in turning else "N m s" for point, ok in zip(points, known, strict=True)],
+        "left_out": impact.k - len(own),
     }
-
-
-def _unit(robot: Robot, point: str, placed: bool) -> str:
-    """Of an impulse: a contact's, or that of the limit of a joint."""
-    turns = not placed and any(joint.name == point and joint.type != "prismatic" for joint in robot.joints)
-    return "N m s" if turns else "N s"

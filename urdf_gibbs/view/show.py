@@ -22,7 +22,7 @@ from urdf_gibbs.view.describe import contact_points, robot_data
 from urdf_gibbs.view.elastic import moving_mass
 from urdf_gibbs.view.html import packed, page
 from urdf_gibbs.view.motion import positions
-from urdf_gibbs.view.recording import frame_times, recording
+from urdf_gibbs.view.recording import drawn_impacts, frame_times, most_asked, recording
 from urdf_gibbs.view.scene import Command, Scene, configuration, robot_scene
 from urdf_gibbs.view.wall_shapes import WallDrawing, drawing, names, restored, wall_names
 from urdf_gibbs.walls import Wall
@@ -120,10 +120,12 @@ def animation(
     theme: str | None = None,
     title: str = "",
 ) -> View:
-    """A page that plays a trajectory. ``frames``: about how many (every impact is one of them); ``trails``: contact points or
-    links whose ways are drawn; ``walls``: needed where the run's are Python functions, which a trajectory does not hold."""
-    if frames is not None and frames < 2:
-        raise ArgumentError(f"frames={frames}, expected 2 or more")
+    """A page that plays a trajectory. ``frames``: about how many (every impact is one of them; of more than 2,000, some); ``trails``:
+    contact points or links whose ways are drawn; ``walls``: needed where the run's are Python functions, which a trajectory does not
+    hold. The page is bounded, however long the run (view/recording.py); what is left out stands in ``notes``."""
+    most = most_asked(trajectory.robot)
+    if frames is not None and not 2 <= frames <= most:
+        raise ArgumentError(f"frames={frames}, expected 2 to {most}")
     robot = trajectory.robot
     start = trajectory.q[0]
     scene = robot_scene(robot, start, [os.fspath(folder) for folder in package_dirs])
@@ -136,13 +138,18 @@ def animation(
     rows = np.unique(np.linspace(0, len(trajectory) - 1, 200).astype(int))
     ways = _joints(robot, trajectory.q[rows])
     box = _box(scene.bounds, ways)
-    times = frame_times(trajectory, frames)
+    impacts = drawn_impacts(trajectory)
+    if len(impacts) < len(trajectory.impacts):
+        notes.append(
+            f"{len(impacts)} of {len(trajectory.impacts)} impacts are shown: the first, the last, and others even in order and in time"
+        )
+    times = frame_times(trajectory, frames, impacts)
     drawn = [drawing(wall, box, times, name) for wall, name in named]
     data = {
         "robot": robot_data(robot, scene, start),
         "points": contact_points(contacts_of(robot, trajectory.settings)),
         "walls": [_wall(one, times) for one in drawn],
-        "motion": recording(trajectory, times, trails),
+        "motion": recording(trajectory, times, trails, impacts),
         "notes": [*notes, *scene.notes],
         "camera": camera(
             _with_walls(box, drawn), scene.bounds if scene.visible else _box(_joints(robot, start[None])), trajectory.gravity, _box(ways)

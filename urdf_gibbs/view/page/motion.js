@@ -155,14 +155,21 @@ class Motion {
       made.userData = { point, impulse: impact.impulses[i] };
       this.holder.add(made);
     });
-    this.impactText.textContent = `impact ${index + 1} of ${this.impacts.length}: ${this.blows(impact)}`;
+    this.impactText.textContent = `impact ${index + 1} of ${this.count()}: ${this.blows(impact)}`;
     this.stage.viewer.set_dirty();
+  }
+
+  // How many there are; of a run with very many, how many of them are shown.
+  count() {
+    const all = this.record.all_impacts;
+    return all > this.impacts.length ? `${this.impacts.length} shown, ${all} in all` : `${all}`;
   }
 
   // What struck what, and how hard.
   blows(impact) {
     const texts = impact.points.map((point, i) => `${point}${impact.walls[i] ? " on " + impact.walls[i] : ""} ${figures(impact.impulses[i])} ${impact.units[i]}`);
-    return texts.slice(0, 3).join(", ") + (texts.length > 3 ? ` and ${texts.length - 3} more` : "");
+    const more = Math.max(0, texts.length - 3) + impact.left_out;
+    return texts.slice(0, 3).join(", ") + (more ? ` and ${more} more` : "");
   }
 
   trails() {
@@ -239,7 +246,7 @@ class Motion {
   list() {
     this.rows = [];
     if (!this.impacts.length) return;
-    const box = section(`Impacts (${this.impacts.length})`, true, "impacts");
+    const box = section(`Impacts (${this.count()})`, true, "impacts");
     const shown = this.impacts.slice(0, 500);
     const list = element("ul", { class: "findings" });
     shown.forEach((impact) => {
