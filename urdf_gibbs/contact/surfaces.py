@@ -828,7 +828,7 @@ def _lowest(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: fl
                 height = -radius * low - _height(p, n, c, u, x + radius * e, y + radius * h)[0]
                 if height < best:
                     a, b, g, best = e, h, -low, height
-        for k in range(30):
+        for _ in range(30):
             a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
             height = _height(p, n, c, u, x + radius * a, y + radius * b)[0] - radius * g
             e, h = _higher(p, n, c, u, x, y, radius, height)

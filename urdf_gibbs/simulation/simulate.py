@@ -66,8 +66,8 @@ REASONS = {
     UNDERFLOW: "the step has become too small: the motion is not smooth here, or the tolerance is below rounding",
     BAD_WALL: "a gap is not finite",
     CONTROLLER: "the controller failed",
-    NOT_LANDED: "no step ends on the wall that the motion is about to meet: the gap is not continuous here, or the tolerance is below rounding",
-    CRAWLING: "1,000 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
+    NOT_LANDED: "no step ends on the wall that is about to be met: the gap is not continuous here, or the tolerance is below rounding",
+    CRAWLING: "300 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
     "Call it at a rate (controller_rate=), or declare where it switches (switches=)",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -228,7 +228,7 @@ class Simulator:
             **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
             **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
             turning=turning,
-            watch=np.zeros(3),
+            watch=np.zeros(2),
         )
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
         record = driver.Record(
