@@ -100,9 +100,8 @@ LANDED = 3e-15  # m: a landing that is better than this need not be
 NEAR_ENOUGH = 1e-10  # m: one that is worse, beyond rounding, is none
 LANDINGS = 60  # steps tried for one landing
 EPSILON = 2.0**-52
-PATIENCE = 1000  # steps tried with a controller that is called in stages,
-CRAWL = 1e-7  # s: each on the average shorter than this,
-REFUSED = 0.25  # and at least this part of them rejected: the controller is not continuous
+PATIENCE = 300  # steps tried with a controller that is called in stages
+CRAWL = 5e-8  # s: where they are shorter than this on the average the controller is not continuous
 SLACK = 1e-12  # how far below zero the value of a switch is not rounding
 
 
@@ -444,16 +443,17 @@ def thrown(s: System, st: State, h: float, where: float) -> float:
 @jit
 def first_switch(s: System, st: State, h: float, until: float) -> float:
     """The fraction of the step, up to ``until``, at which a switch must first be thrown; 2 where none must, NaN where one fails."""
-    low, high = 0.0, 2.0
-    for i in range(1, LOOKS + 1):
+    low, high, least = 0.0, 2.0, 0.0
+    for i in range(LOOKS + 1):
         middle = until * i / LOOKS
         value = thrown(s, st, h, middle)
         if np.isnan(value):
             return value
-        if value < -SLACK:
+        if value < -SLACK and i > 0:
             high = middle
             break
         low = middle
+        least = 0.0 if value > 0.0 else -SLACK  # a step that starts on a switch may leave it from below, by rounding
     if high > 1.0:
         return 2.0
     while (high - low) * h > 0.5 * EPSILON * max(st.clock[TIME], h):
@@ -463,7 +463,7 @@ def first_switch(s: System, st: State, h: float, until: float) -> float:
         value = thrown(s, st, h, middle)
         if np.isnan(value):
             return value
-        if value < -SLACK:
+        if value < least:
             high = middle
         else:
             low = middle
@@ -471,16 +471,14 @@ def first_switch(s: System, st: State, h: float, until: float) -> float:
 
 
 @jit
-def crawls(st: State, rejected: bool) -> bool:
+def crawls(st: State) -> bool:
     """Count a step that was tried with a controller that is called in stages: whether it has stopped getting anywhere."""
-    w = st.watch
-    w[1] += 1.0
-    if rejected:
-        w[2] += 1.0
-    if w[1] < PATIENCE:
+    watch = st.watch
+    watch[1] += 1.0
+    if watch[1] < PATIENCE:
         return False
-    slow = st.clock[TIME] - w[0] < PATIENCE * CRAWL and w[2] >= REFUSED * PATIENCE
-    w[0], w[1], w[2] = st.clock[TIME], 0.0, 0.0
+    slow = st.clock[TIME] - watch[0] < PATIENCE * CRAWL
+    watch[0], watch[1] = st.clock[TIME], 0.0
     return slow
 
 
@@ -644,7 +642,7 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             st.clock[STRIDE] = h * (max(0.2, next_length(error)) if status == OK and np.isfinite(error) else 0.2)
             st.count[REJECTED] += 1
             st.count[AGAIN] = 1
-            if s.in_stages[0] and crawls(st, True):
+            if s.in_stages[0] and crawls(st):
                 return CRAWLING
             continue
         see_turning(s, st)
@@ -653,7 +651,7 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             st.clock[STRIDE] = most
             st.count[REJECTED] += 1
             continue
-        if s.in_stages[0] and crawls(st, False):
+        if s.in_stages[0] and crawls(st):
             return CRAWLING
         grown = h * (min(1.0 if st.count[AGAIN] else 10.0, next_length(error)) if error > 0.0 else 10.0)
         st.count[AGAIN] = 0

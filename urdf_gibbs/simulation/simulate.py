@@ -83,9 +83,8 @@ REASONS = {
     JAMMED: "no motion exists from here: opposing contacts close in on each other",
     CHATTER: f"{driver.COUNTED_BLOWS} impacts in less than as many times zeno, the contacts struck and how often",
     OUT_OF_MEMORY: "there is not enough memory",
-    NOT_LANDED: "no step ends on the wall that the motion is about to meet: the gap is not continuous here, or the tolerance is "
-    "below rounding",
-    CRAWLING: "1,000 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
+    NOT_LANDED: "no step ends on the wall that is about to be met: the gap is not continuous here, or the tolerance is below rounding",
+    CRAWLING: "300 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
     "Call it at a rate (controller_rate=), or declare where it switches (switches=)",
 }
 _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -253,7 +252,7 @@ class Simulator:
             **{name: np.zeros(nc) for name in ("force", "spare", "ends", "last")},
             taken=np.zeros(1),
             turning=turning,
-            watch=np.zeros(3),
+            watch=np.zeros(2),
         )
         fields = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
         addresses = {"forward": self._system.code[FORWARD], "tau": self._system.tau.ctypes.data, **fields}
