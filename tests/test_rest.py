@@ -240,3 +240,18 @@ def test_kinetic_energy_is_that_of_the_mass_matrix() -> None:
     v = np.random.default_rng(0).normal(size=dog.nv)
     found = simulate(dog, q, v, 0.01)
     np.testing.assert_allclose(found.energies[0][0], 0.5 * v @ mass_matrix(dog, q) @ v, rtol=1e-12)
+
+
+def test_the_rows_of_a_long_run_keep_to_their_memory_and_every_impact() -> None:
+    ball = load(BALL)
+    scene: dict[str, Any] = {"walls": walls.Plane(), "points": ["ball"], "restitution": 1.0, "max_step": 2e-3}
+    whole = simulate(ball, [1.0], None, 20.0, **scene)
+    thin = simulate(ball, [1.0], None, 20.0, memory=200_000.0, **scene)
+    assert whole.statistics["thinned"] == 0 and whole.statistics["bytes"] > 1_000_000 and whole.dense is not None
+    assert thin.statistics["thinned"] > 1 and thin.statistics["bytes"] <= 200_000 and thin.dense is None
+    times = [impact.time for impact in whole.impacts]
+    assert [impact.time for impact in thin.impacts] == times
+    assert all(np.count_nonzero(thin.t == time) == 2 for time in times)
+    assert thin.t[0] == 0.0 and thin.t[-1] == 20.0
+    some = np.linspace(0.0, 20.0, 999)
+    np.testing.assert_allclose(thin.at(some)[0], whole.at(some)[0], atol=1e-9)  # free fall: a cubic between rows is exact

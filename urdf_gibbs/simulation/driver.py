@@ -27,7 +27,6 @@ from urdf_gibbs.simulation.flight import (
     ADVANCE,
     AGAIN,
     BAD_WALL,
-    BUSY,
     CALL,
     CHATTER,
     CONTROL,
@@ -92,11 +91,9 @@ SETTLINGS = 12
 MOST_REPEATS = 10
 STALL = 1e-11  # of the time, at least of a second: steps as short as this do not get anywhere
 MOST_STALLS = 1000  # of them, one after the other
-IN_CYCLE = 100.0  # times ``zeno``: the time of a cycle, in which contacts hand weak blows to each other
-BUSY_TIME = 1000.0  # times ``zeno``: impacts are remembered for so long
-BUSY_BLOWS = 0.25  # in that time; with more of them the time of a cycle is longer in proportion
 COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not get anywhere
 LANDED = 3e-15  # m: a landing that is better than this need not be
+HOVER = 1e-12  # m: a gap below this that hardly moves
 NEAR_ENOUGH = 1e-10  # m: one that is worse, beyond rounding, is none
 LANDINGS = 60  # steps tried for one landing
 EPSILON = 2.0**-52
@@ -183,12 +180,8 @@ def choose_closed(s: System, st: State) -> int:
 @jit
 def in_cycle(s: System, st: State) -> bool:
     """Whether contacts hand weak blows to each other: all that strike now would bounce for less than the time of a cycle, and within that
-    time others were struck. Remembers which strike now. The more impacts there have been lately, the longer that time, so that
-    no more than some tens of thousands a second can last."""
-    t, zeno = st.clock[TIME], st.limits[ZENO]
-    st.clock[BUSY] = 1.0 + st.clock[BUSY] * max(0.0, 1.0 - (t - st.clock[STRUCK]) / (BUSY_TIME * zeno))
-    st.clock[CYCLE_TIME] = IN_CYCLE * zeno * max(1.0, st.clock[BUSY] / BUSY_BLOWS)
-    long = st.clock[CYCLE_TIME]
+    time others were struck. Remembers which strike now."""
+    t, long = st.clock[TIME], st.limits[CYCLE_TIME]
     weak, others = True, False
     for c in range(st.closed.shape[0]):
         rate, rise = st.gaps[c, 1] / st.gaps[c, 3], st.gaps[c, 2] / st.gaps[c, 3]
@@ -383,6 +376,8 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         blur = rounding(s, st, t + length, rate, unit)
         if abs(phi) <= max(LANDED * unit, 0.125 * blur):
             return OK
+        if abs(phi) <= HOVER * unit and abs(phi) > 0.1 * h * abs(rate):  # it keeps to the wall by rounding: as good here as anywhere
+            return OK
         if abs(phi) - blur < best:
             best, nearest = abs(phi) - blur, length
         if phi > 0.0:
@@ -413,6 +408,15 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         st.clock[STRIDE] = nearest
         return see_contacts(s, st, t + nearest, 1)
     return OK
+
+
+@jit
+def passed(st: State) -> bool:
+    """Whether the step goes through a wall: a landing must not leave another contact behind."""
+    found = False
+    for c in range(st.after.shape[0]):
+        found = found or (not st.held[c] and st.after[c, 0] < -allowed(st, c) - NEAR_ENOUGH * st.after[c, 3])
+    return found
 
 
 # switches of the controller -------------------------------------------------------------------------
@@ -662,6 +666,8 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
         if status == OK and event:
             status = land(s, st, h, max(where * h, tiny))
             length = st.clock[STRIDE]
+            if status == OK and passed(st):
+                status = NOT_LANDED
             if status == OK and st.choice[DENSE_WANTED]:
                 status = dense_coefficients(s, st, length)
         if status != OK:  # the motion between is not known well enough: again, in shorter steps

@@ -107,10 +107,9 @@ class System(Struct):
 class State(Struct):
     """Where the simulation is."""
 
-    clock: Float1  # (8,) time, proposed step, next call of the controller, times of the last settling, impact and counting of impacts,
-    # impacts that are remembered, the time of a cycle
+    clock: Float1  # (6,) time, proposed step, next call of the controller, times of the last settling, impact and counting of impacts
     count: Int1  # (13,)
-    limits: Float1  # (7,) rtol, atol, longest step, tie, zeno, end, rate of the controller
+    limits: Float1  # (8,) rtol, atol, longest step, tie, zeno, end, rate of the controller, time of a cycle
     choice: Int1  # (2,) law, dense
     trial: Float1  # (2,) length of the last step and its error against the tolerance, -1: not known yet
     table: Int1  # (8,) addresses for the robot's own step
@@ -135,9 +134,9 @@ class State(Struct):
 
 
 # in State.clock, State.count, State.limits, State.choice
-TIME, STRIDE, CALL, SETTLED, STRUCK, COUNTED, BUSY, CYCLE_TIME = range(8)
+TIME, STRIDE, CALL, SETTLED, STRUCK, COUNTED = range(6)
 FRESH, ACCEPTED, REJECTED, IMPACTS, SUSPECTS, TARGET, ROUNDS, HOLDING, AGAIN, STALLS, REPEATS, CYCLE, CYCLES = range(13)
-RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE = range(7)
+RTOL, ATOL, LONGEST, TIE, ZENO, END, RATE, CYCLE_TIME = range(8)
 LAW_CHOSEN, DENSE_WANTED = range(2)
 
 

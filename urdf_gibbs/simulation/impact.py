@@ -216,7 +216,7 @@ def settle(s: System, st: State, k: int) -> int:
     for i in range(k):
         c = s.which[i]
         stays = (st.count[CYCLE] or st.suspects[c]) and s.contacts.restitution[c] < 1.0
-        brief[i] = max(st.limits[ZENO], st.clock[CYCLE_TIME]) if stays else st.limits[ZENO]
+        brief[i] = max(st.limits[ZENO], st.limits[CYCLE_TIME]) if stays else st.limits[ZENO]
     m = resting(s, k, rows, brief)
     bound = calm(s, m)
     for i in range(m):

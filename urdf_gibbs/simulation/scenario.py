@@ -60,7 +60,7 @@ TOP = (
     "reference",
 )
 ROBOT = ("file", "base", "mimic", "package_dirs")
-TOLERANCES = ("rtol", "atol", "max_step", "tie", "zeno", "resolution")
+TOLERANCES = ("rtol", "atol", "max_step", "tie", "zeno", "cycle", "resolution")
 LONGEST_TIE = 1e-3  # s
 CONTACTS = ("points", "pairs", "joint_limits", "damping")
 POINT = ("name", "link", "position", "radius")
@@ -184,7 +184,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         [torques]                       # constant, N m or N; as the velocities
         q1 = 2.0
 
-        [tolerances]                    # rtol, atol, max_step, tie, zeno, resolution
+        [tolerances]                    # rtol, atol, max_step, tie, zeno, cycle, resolution
         rtol = 1e-10
 
         [contacts]

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time as clock
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -31,6 +30,7 @@ from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, 
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import driver
+from urdf_gibbs.simulation.controlled import Controlled, Controller
 from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
 from urdf_gibbs.simulation.flight import (
     ACCEPTED,
@@ -56,16 +56,15 @@ from urdf_gibbs.simulation.flight import (
     State,
     System,
 )
+from urdf_gibbs.simulation.log import Log
 from urdf_gibbs.simulation.own_step import TABLE, own_step
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory, plain
+from urdf_gibbs.simulation.trajectory import Impact, Trajectory, plain
 from urdf_gibbs.walls import Drift, Vibration, Wall, described
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], ArrayLike]
 Progress = Callable[[float, int], None]
 
 DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
-GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
@@ -115,18 +114,28 @@ class Simulator:
         max_step: float = np.inf,
         tie: float = 1e-8,
         zeno: float = 1e-6,
+        cycle: float = 2e-3,
         resolution: float = 1e-3,
         dense: bool = True,
+        memory: float = 2e9,
     ) -> None:
         if law not in LAWS:
             raise UnknownNameError("impact law", law, LAWS)
         if not robot.nv:
             raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
         self.restitution = _within("restitution", restitution, 0.0, 1.0)
-        for name, value in {"rtol": rtol, "atol": atol, "max_step": max_step, "zeno": zeno, "resolution": resolution}.items():
+        for name, value in {
+            "rtol": rtol,
+            "atol": atol,
+            "max_step": max_step,
+            "zeno": zeno,
+            "resolution": resolution,
+            "memory": memory,
+        }.items():
             if not _within(name, value, 0.0, np.inf) > 0.0:
                 raise ArgumentError(f"{name}={value!r}, expected more than 0")
         _within("tie", tie, 0.0, 1e-3)
+        _within("cycle", cycle, 0.0, np.inf)
         if controller is not None and not callable(controller):
             raise ArgumentError(f"controller={controller!r}, expected a function of (t, q, v) or None")
         if controller is not None and torque is not None:
@@ -147,13 +156,14 @@ class Simulator:
         )
         self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
         resistance = _resistance(robot) if damping else np.zeros(robot.nv)
-        self._controller = _Controlled(controller, robot, switches, self.gravity, resistance) if controller is not None else None
+        self._controller = Controlled(controller, robot, switches, self.gravity, resistance) if controller is not None else None
         self._blocks = np.array(block_addresses(), dtype=np.int64)
         self._system = self._made(resistance, controller is not None, controller is not None and controller_rate is None)
         longest = min(max_step, _longest_step(self._candidates, self.walls, resolution))
         self._limits = {"rtol": rtol, "atol": atol, "longest_step": longest, "tie": tie, "zeno": zeno, "duration": 0.0}
         self._limits["controller_rate"] = controller_rate if controller is not None and controller_rate is not None else 0.0
-        self._dense = bool(dense)
+        self._limits["cycle"] = cycle
+        self._dense, self._memory = bool(dense), memory
         self._described = self._plain_settings()
         self._state, self._record = self._rooms()
         self._advance = _ADVANCE(int(self._system.blocks[ADVANCE]))
@@ -238,7 +248,7 @@ class Simulator:
         turning[[i > 0 and joint.type == "planar" for i, joint in enumerate(joints)], 4] = np.inf  # it can be anywhere
         turning[:, 5] = [joint.iq if joint.type == "prismatic" else -1 for joint in joints]
         state = State(
-            clock=np.zeros(8),
+            clock=np.zeros(6),
             count=np.zeros(13, np.int64),
             limits=np.array([*self._limits.values()], dtype=float),
             choice=np.array([LAWS.index(self.law), self._dense], np.int64),
@@ -306,7 +316,7 @@ class Simulator:
         robot, s = self.robot, self._system
         q, v, duration = _checked_start(robot, q0, v0, duration)
         state = self._start(q, v, duration)
-        log = _Log(self)
+        log = Log(self)
         s.count[0], s.torque[:], s.tau[:] = 0, self._torque, self._torque
         self._candidates.callbacks.error = None
         if self._controller:
@@ -349,14 +359,14 @@ class Simulator:
         trajectory = log.trajectory(f"failed: {reason}", statistics, duration)
         raise SimulationError(reason, time, state.y[: robot.nq].copy(), state.y[robot.nq :].copy(), trajectory) from cause
 
-    def _reason(self, status: int, cause: BaseException | None, log: _Log) -> str:
+    def _reason(self, status: int, cause: BaseException | None, log: Log) -> str:
         """What is the matter, in a sentence."""
         names = self._candidates.names
         if status == JAMMED:
             return f"{REASONS[status]}: {_listed([names[c] for c in np.flatnonzero(self._state.closed)])}"
         if status == CHATTER:
             struck = log.struck_lately(driver.COUNTED_BLOWS)
-            advice = "expected a longer zeno, a smaller restitution, or walls and limits that leave room between them"
+            advice = "expected a longer zeno or cycle, a smaller restitution, or walls and limits that leave room between them"
             return f"{REASONS[status]}: {_listed([f'{names[c]} ({n})' for c, n in struck])}; {advice}"
         if status == UNDERFLOW and self._all_but_singular():
             return f"{REASONS[SINGULAR]}, or all but singular: {_listed(self._all_but_singular())}"
@@ -373,7 +383,7 @@ class Simulator:
     def _start(self, q: Array, v: Array, duration: float, time: float = 0.0) -> State:
         robot, found = self.robot, self._candidates
         state = self._state
-        state.clock[:] = time, 1e-3, 0.0, -1.0, -1.0, -np.inf, 0.0, 0.0
+        state.clock[:] = time, 1e-3, 0.0, -1.0, -1.0, -np.inf
         state.count[:] = 0
         state.limits[END] = duration
         state.y[: robot.nq], state.y[robot.nq :] = q, v
@@ -413,7 +423,7 @@ class Simulator:
 
     def _impact(self, q: Array, v: Array, time: float) -> Impact | None:
         state = self._start(q, v, 0.0, time)
-        log = _Log(self)
+        log = Log(self)
         driver.write_row(log.record, state, False)
         status = driver.strike(self._system, state, log.record, -1)
         log.take()
@@ -457,8 +467,12 @@ def simulate(
     step; max_step [s].
 
     tie [s]: contacts that would close within this time of each other, at the velocities before or after, are solved together.
-    zeno [s]: a bounce shorter than this is the last, then the contact holds. resolution [s]: what happens faster on a wall that is
-    a Python function may be missed. dense: keep the interpolant of each step. progress(t, impacts) is called now and then.
+    zeno [s]: a bounce shorter than this is the last, then the contact holds. cycle [s]: where contacts of restitution below 1 hand blows
+    to each other within this time, a bounce shorter than it is the last, and what rests stays where it would be lifted for less;
+    0 for every blow as it is, however many. The energy that this takes is told in ``statistics["energy_at_rest"]`` [J].
+    resolution [s]: what happens faster on a wall that is a Python function may be missed. dense: keep the interpolant of each step.
+    memory [bytes]: rows that would take more lose their interpolants, then every other row in flight; all impacts are kept, and
+    ``statistics`` tells "bytes" and how often the rows were "thinned". progress(t, impacts) is called now and then.
 
     Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
     wall, SimulationError with the trajectory so far where the motion cannot go on.
@@ -521,241 +535,6 @@ def _tried(state: State) -> int:
     """Steps and impacts so far."""
     count: list[int] = state.count.tolist()
     return count[ACCEPTED] + count[REJECTED] + count[IMPACTS]
-
-
-class _Controlled:
-    """A Python controller as a C function ``int64_t f(double *t, double *q, double *v, double *tau)``, and its switches.
-
-    ``sides`` (count,) of a step are 1 and -1, the signs of the switches' values. A switch to which both sides drive the motion back is
-    not crossed: the motion slides along it, and the torque between those of both sides is taken that keeps it there.
-    """
-
-    STRIDE = 1e-5  # s, of differences along the motion: 1e-16 over this, and its square, are 1e-11 and 1e-10
-    ON = 1e-9  # a value below this may be one that has been landed on
-
-    def __init__(
-        self, controller: Callable[..., ArrayLike], robot: Robot, switches: Controller | None, gravity: Array, resistance: Array
-    ) -> None:
-        self.problem: BaseException | None = None
-        self.interrupted: list[int] = []
-        self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance
-        self._forward = kernel(robot, "forward_dynamics", gravity=gravity) if switches is not None else None
-        self._sliding = -1
-        self.count = 0
-        if switches is not None:
-            probe = np.asarray(switches(0.0, robot.neutral(), np.zeros(robot.nv)), dtype=float)
-            if probe.ndim != 1 or not len(probe):
-                raise ArgumentError(f"switches returned shape {probe.shape}, expected (k,), one value for each switch")
-            self.count = len(probe)
-        self.sides = np.ones(self.count)
-        self.function = self._guarded(self._torque, robot.nv)
-        self.switch_function = self._guarded(self._left, self.count)
-        self.side_function = self._guarded(self._choose, self.count)
-
-    def _guarded(self, function: Callable[[float, Array, Array], Array], width: int) -> Any:
-        """As a C function; status 1 where it raised, and the first exception in ``problem``."""
-        position, velocity, moment = ctypes.c_double * self._robot.nq, ctypes.c_double * self._robot.nv, ctypes.c_double * 1
-        answer = ctypes.c_double * width
-
-        def called(t: int, q: int, v: int, out: int) -> int:
-            try:
-                if self.interrupted:
-                    raise KeyboardInterrupt
-                state = np.array(position.from_address(q)), np.array(velocity.from_address(v))
-                answer.from_address(out)[:] = function(moment.from_address(t)[0], *state).tolist()
-            except BaseException as problem:
-                self.problem = self.problem or problem
-                return 1
-            return 0
-
-        return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)(called)
-
-    def _asked(self, t: float, q: Array, v: Array, *sides: Array) -> Array:
-        robot = self._robot
-        answer = np.asarray(self._controller(t, q, v, *sides), dtype=float)
-        if answer.shape != (robot.nv,):
-            raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
-        if not np.isfinite(answer).all():
-            named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
-            raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
-        return answer
-
-    def _torque(self, t: float, q: Array, v: Array) -> Array:
-        if not self.count:
-            return self._asked(t, q, v)
-        if self._sliding < 0:
-            return self._asked(t, q, v, self.sides.copy())
-        return self._slide(self._sliding, t, q, v)[1]
-
-    def _values(self, t: float, q: Array, v: Array) -> Array:
-        assert self._switches is not None
-        values = np.asarray(self._switches(t, q, v), dtype=float)
-        if values.shape != (self.count,) or not np.isfinite(values).all():
-            raise ArgumentError(f"switches returned {values.tolist()} at t = {t}, expected {self.count} finite numbers")
-        return values
-
-    def _rate(self, k: int, t: float, q: Array, v: Array, torque: Array) -> float:
-        """How fast the value of switch k changes under a torque."""
-        assert self._forward is not None
-        robot, h = self._robot, self.STRIDE
-        a = self._forward(q, v, torque - self._resistance * v)
-        after, before = (self._values(t + d, robot.integrate(q, d * v), v + d * a)[k] for d in (h, -h))
-        return float(after - before) / (2.0 * h)
-
-    def _slide(self, k: int, t: float, q: Array, v: Array) -> tuple[float, Array, float, float]:
-        """What is between the sides of switch k (-1 to 1) and keeps its value as it is, the torque there, the rates on both sides."""
-        torques, rates = [], []
-        for side in (-1.0, 1.0):
-            sides = self.sides.copy()
-            sides[k] = side
-            torques.append(self._asked(t, q, v, sides))
-            rates.append(self._rate(k, t, q, v, torques[-1]))
-        between = (rates[0] + rates[1]) / (rates[0] - rates[1]) if rates[0] != rates[1] else 0.0
-        return between, torques[0] + 0.5 * (1.0 + between) * (torques[1] - torques[0]), rates[0], rates[1]
-
-    def _left(self, t: float, q: Array, v: Array) -> Array:
-        """Of each switch what is left until it must be thrown: negative from then on."""
-        left = self.sides * self._values(t, q, v)
-        if self._sliding >= 0:
-            off = abs(float(left[self._sliding]))
-            if off > 1e-6:
-                raise ArgumentError(
-                    f"switch {self._sliding} is slid along, and its value has drifted to {off:.3g}: other forces than the controller's "
-                    "and gravity's act on it, such as those of contacts; expected none, or a controller_rate"
-                )
-            left[self._sliding] = 1.0 - abs(self._slide(self._sliding, t, q, v)[0])
-        return left
-
-    def _choose(self, t: float, q: Array, v: Array) -> Array:
-        """The sides from here on, from the values and, on a switch, from where both sides drive them."""
-        values = self._values(t, q, v)
-        far = np.abs(values) > self.ON
-        self.sides[far] = np.sign(values[far])
-        self._sliding = -1
-        for k in np.flatnonzero(~far).tolist():
-            between, _, below, above = self._slide(k, t, q, v)
-            if above <= 0.0 <= below and abs(between) < 1.0 and above < below:
-                if self._sliding >= 0:
-                    raise ArgumentError(
-                        f"switches {self._sliding} and {k} are slid along at once at t = {t}; expected one at a time, or a controller_rate"
-                    )
-                self._sliding = k
-            else:
-                # Both sides drive it one way; or each away, and it goes on to where it was going.
-                onwards = -self.sides[k] if above > 0.0 > below else np.sign(above + below)
-                self.sides[k] = onwards or self.sides[k]
-        return self.sides
-
-
-class _Log:
-    """What has happened, taken over from the driver's record piece by piece."""
-
-    def __init__(self, simulator: Simulator) -> None:
-        self._simulator = simulator
-        self.record = simulator._record
-        self._rows: list[tuple[Array, ...]] = []
-        self._blows: list[tuple[list[Any], int, list[Any], slice]] = []  # columns of impacts, which one; of their contacts, which
-        self._open: dict[int, tuple[float, float]] = {}
-        self._phases: list[Phase] = []
-
-    def take(self) -> None:
-        """Copy and empty the record."""
-        r, nq = self.record, self._simulator.robot.nq
-        rows, blows, parts, turns = r.filled.tolist()
-        F = r.F[:rows].copy() if r.F.shape[0] else r.F
-        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
-        if blows:
-            columns = (r.blow_t, r.blow_y, r.blow_v, r.blow_size, r.blow_certificate)
-            struck = [column[:blows].copy() for column in columns]
-            contacts = [column[:parts].copy() for column in (r.part, r.part_impulse, r.part_restitution)]
-            first = 0
-            for i, k in enumerate(r.blow_size[:blows, 0].tolist()):
-                self._blows.append((struck, i, contacts, slice(first, first + k)))
-                first += k
-        if turns:
-            for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
-                if begins:
-                    self._open[c] = (t, accumulation)
-                else:
-                    self._phases.append(self._phase(c, *self._open.pop(c), t))
-        r.filled[:] = 0
-
-    @property
-    def impacts(self) -> LazyImpacts:
-        return LazyImpacts(len(self._blows), self._impact)
-
-    def _phase(self, c: int, start: float, accumulation: float, end: float = np.inf) -> Phase:
-        found = self._simulator._candidates
-        return Phase(found.points[c], found.walls[c], start, end, accumulation)
-
-    def struck_lately(self, blows: int) -> list[tuple[int, int]]:
-        """Which contacts the last blows gave an impulse, and how many; the most frequent first."""
-        struck = Counter(c for _, _, (which, impulse, _), own in self._blows[-blows:] for c in which[own][impulse[own] > 0.0].tolist())
-        return struck.most_common()
-
-    def _impact(self, i: int) -> Impact:
-        with self._simulator._alone():
-            return self.impact(i)
-
-    def impact(self, i: int) -> Impact:
-        """The i-th impact; the simulator must not be at work."""
-        simulator = self._simulator
-        found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        struck, row, contacts, own = self._blows[i]
-        t, y, v1, (_, rounds, law, cycle), certificate = (column[row] for column in struck)
-        which, impulse, restitution = (column[own] for column in contacts)
-        q, v0 = y[:nq], y[nq:]
-        k, state = len(which), simulator._state
-        s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
-        simulator._report(s._address, state._address, float(t), k)
-        out = s.seen[:k].copy()
-        kinetic, left, potential = s.energies.tolist()
-        speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
-        cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
-        return made_impact(
-            time=float(t),
-            points=tuple(found.points[c] for c in which),
-            walls=tuple(found.walls[c] for c in which),
-            positions=out[:, :3],
-            normals=out[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
-            velocities_before=out[:, 6:9],
-            velocities_after=out[:, 10:13],
-            normal_velocities_before=out[:, 9],
-            normal_velocities_after=out[:, 13],
-            impulses=impulse,
-            restitution=restitution,
-            energy_before=kinetic + potential,
-            energy_after=left + potential,
-            q=q,
-            v_before=v0,
-            v_after=v1,
-            law=LAWS[law],
-            rounds=int(rounds),
-            certificate=float(certificate),
-            cycle=bool(cycle),
-            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
-        )
-
-    def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
-        simulator = self._simulator
-        t, q, v, F, force = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
-        phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
-        return made_trajectory(
-            robot=simulator.robot,
-            gravity=simulator.gravity.copy(),
-            t=t,
-            q=q,
-            v=v,
-            contact_names=simulator._names,
-            contact_forces=force,
-            impacts=self.impacts,
-            phases=tuple(sorted(phases, key=lambda phase: phase.start)),
-            status=status,
-            settings=PlainSettings(simulator._described, duration=duration),
-            statistics=statistics,
-            dense=F[1:] if simulator._dense and len(F) else None,
-        )
 
 
 def _listed(names: list[str]) -> str:
