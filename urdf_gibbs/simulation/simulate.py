@@ -211,7 +211,7 @@ class Simulator:
     def _rooms(self) -> tuple[State, driver.Record]:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
-        joints = self.robot.joints
+        joints, places = self.robot.joints, self._candidates.contacts.place.reshape(-1, 2, 3)
         turning = np.zeros((len(joints), 6))
         turning[:, 4] = np.linalg.norm(self.robot.placement[:, :3, 3], axis=1)
         turning[[i > 0 and joint.type == "planar" for i, joint in enumerate(joints)], 4] = np.inf  # it can be anywhere
@@ -228,6 +228,7 @@ class Simulator:
             **{name: np.zeros(nc, np.int64) for name in ("held", "how", "suspects", "closed")},
             **{name: np.zeros(nc) for name in ("force", "spare", "ends")},
             turning=turning,
+            extent=np.array([0.0, 0.0, np.linalg.norm(places, axis=2).max(initial=0.0)]),
             watch=np.zeros(2),
         )
         parts, turns = max(2 * BLOWS, 4 * nc), max(BLOWS, 4 * nc + 8)
@@ -338,6 +339,7 @@ class Simulator:
         state.held[:] = 0
         state.force[:] = 0.0
         state.turning[:, :4] = 0.0
+        state.extent[0] = 0.0
         state.watch[:] = 0.0
         self._record.filled[:] = 0
         if nc:
