@@ -239,7 +239,7 @@ def test_outside_the_window_the_period_is_lost(gamma: float) -> None:
 
 def test_a_function_moves_a_wall_as_a_vibration_does() -> None:
     at = times(on_table(1.3, 60, "function"))
-    # Differences over 2^-10 s: (omega 2^-10)^4 / 30 = 3e-8 of the table's velocity; the orbit's phase follows it.
+    # Sixty impacts at velocities that are exact to 1e-11 or so; the orbit attracts.
     assert np.abs(np.diff(at[-5:]) - 1 / FREQUENCY).max() < 1e-7
     assert np.abs(at[-5:] * FREQUENCY - np.round(at[-5:] * FREQUENCY)).max() < 1e-6
 

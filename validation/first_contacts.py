@@ -193,9 +193,8 @@ def some_case(rng: np.random.Generator, kind: str) -> Case:
 
             fast *= 2.0
     wall, gap = some_wall(rng, way, room)
-    return Case(
-        kind, robot, q, v, points, link, wall, gap, motion, fast, 1.5 * (room + length) / slow if kind != "asymmetric" else room / slow
-    )
+    duration = room / slow if kind == "asymmetric" else 1.5 * (room + length) / slow
+    return Case(kind, robot, q, v, points, link, wall, gap, motion, fast, duration)
 
 
 def gaps(case: Case, t: Array) -> Array:
@@ -249,8 +248,17 @@ def _reached(case: Case, t0: float, until: float, reach: float) -> float:
 
 def looked_at(case: Case) -> tuple[bool, float, float]:
     """Whether the simulation finds the first contact, its time, and the deepest point before it."""
-    points = [(case.link, tuple(p)) for p in case.points]
-    fall = ug.simulate(case.robot, case.q, case.v, case.duration, case.wall, "newton", 0.0, gravity=(0, 0, 0), points=points, dense=False)
+    fall = ug.simulate(
+        case.robot,
+        case.q,
+        case.v,
+        case.duration,
+        walls=case.wall,
+        restitution=0.0,
+        gravity=(0, 0, 0),
+        points=[(case.link, tuple(p)) for p in case.points],
+        dense=False,
+    )
     first = fall.impacts[0].time if len(fall.impacts) else np.inf
     last = min(first, case.duration)
     deep = deepest(case, last * (1.0 - 1e-9))

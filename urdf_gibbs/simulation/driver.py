@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.surfaces import FUNCTION, MOVES
 from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.engine.struct import Float1, Float2, Float3, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.dop853 import STAGES
@@ -15,6 +16,7 @@ from urdf_gibbs.simulation.events import (
     LEAVING,
     RESTING,
     TOUCH,
+    TURN,
     allowed,
     find_suspects,
     first_closing,
@@ -374,7 +376,7 @@ def land(s: System, st: State, h: float, guess: float) -> int:
             return status
         phi, rate, unit = st.after[target, 0] + allowed(st, target), st.after[target, 1], st.after[target, 3]
         blur = rounding(s, st, t + length, rate, unit)
-        if abs(phi) <= max(LANDED * unit, 0.125 * blur):
+        if abs(phi) <= LANDED * unit:
             return OK
         if abs(phi) <= HOVER * unit and abs(phi) > 0.1 * h * abs(rate):  # it keeps to the wall by rounding: as good here as anywhere
             return OK
@@ -594,6 +596,9 @@ def first_event(s: System, st: State, h: float) -> tuple[int, float]:
 def advance(s: System, st: State, r: Record, steps: int) -> int:
     """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
     end, rate = st.limits[END], st.limits[RATE]
+    by_function = False  # whether a Python function moves a wall
+    for i in range(s.surfaces.whole.shape[0]):
+        by_function = by_function or s.surfaces.whole[i, MOVES] == FUNCTION
     if r.filled[ROWS] == 0 and st.count[ACCEPTED] == 0 and st.count[IMPACTS] == 0:
         write_row(r, st, False)
         if s.switches.shape[0] > 0 and ask(s, st.clock[TIME], st.y, SIDES) != OK:
@@ -626,7 +631,9 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             continue
 
         # a step
-        h = vouched(s, st, min(st.clock[STRIDE], st.limits[LONGEST], end - t))
+        h = min(st.clock[STRIDE], st.limits[LONGEST], end - t)
+        if by_function or 2.0 * h * st.extent[0] > TURN:
+            h = vouched(s, st, h)
         if rate > 0.0:
             h = min(h, st.clock[CALL] - t)
         if h <= tiny:
@@ -650,7 +657,7 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
                 return CRAWLING
             continue
         see_turning(s, st)
-        most = vouched(s, st, h)
+        most = vouched(s, st, h) if by_function or 2.0 * h * st.extent[0] > TURN else h
         if h > 1.1 * most and h > SHORT:
             st.clock[STRIDE] = most
             st.count[REJECTED] += 1

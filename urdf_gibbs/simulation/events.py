@@ -235,6 +235,7 @@ def see_turning(s: System, st: State) -> None:
     """
     tree, nq, turning = s.tree, s.q.shape[0], st.turning
     y, new, first, last = st.y[nq:], st.new[nq:], st.K[0, nq:], st.K[STAGES, nq:]
+    fastest, longest = 0.0, 0.0
     for i in range(turning.shape[0]):
         above = tree.parent[i]
         turn, travel, lever, hub = 0.0, 0.0, 0.0, float(i)
@@ -261,6 +262,8 @@ def see_turning(s: System, st: State) -> None:
         turning[i, 1] = travel + np.sqrt(slide)
         turning[i, 2] = lever
         turning[i, 3] = hub
+        fastest, longest = max(fastest, turning[i, 0]), max(longest, lever)
+    st.extent[0], st.extent[1] = fastest, longest
 
 
 @jit
@@ -367,6 +370,9 @@ def closing(s: System, st: State, h: float, c: int) -> float:
     how, slope, unit = st.how[c], st.gaps[c, 1], unit_at_wall(s, st, c)
     reach = 0.0 if is_smooth(s, c) else 2.0 * WIDEST * h * max(st.gaps[c, 4], st.after[c, 4]) * steepness(s, st, c)
     narrowest = 0.5**HALVINGS if reach == 0.0 else 0.5**KINKS
+    noise = 0.0  # of phi, from the rounding of coordinates: that of an angle after thousands of turns
+    for m in range(s.q.shape[0]):
+        noise = max(noise, 1e-15 * abs(st.new[m]) * steepness(s, st, c))
     low, size = np.empty(KINKS + 2), np.empty(KINKS + 2)
     low[0], size[0] = 0.0, 1.0
     top = 1
@@ -386,7 +392,7 @@ def closing(s: System, st: State, h: float, c: int) -> float:
             for i in range(DEGREE + 1):
                 coefficient += TO_CHEBYSHEV[j, i] * values[i]
             tail = max(tail, abs(coefficient))
-        if tail > max(TAIL * unit, 1e-14 * largest) and width > narrowest:
+        if tail > max(TAIL * unit, 1e-14 * largest, noise) and width > narrowest:
             if reach > 0.0 and least > reach * width:  # too far away to come and go between two nodes
                 continue
             low[top], size[top] = start + 0.5 * width, 0.5 * width
@@ -411,11 +417,14 @@ def closing(s: System, st: State, h: float, c: int) -> float:
             root = first_root(b, DEPTH * unit)
         # Far from a small wall phi is large, and its rounding hides what is shallow: look closer where that may be.
         blurred = ROUNDING * largest
-        if blurred > DEPTH * unit and width > narrowest and least > -blurred and (how == APART or start > 0.0):
-            lowest = b[0]
+        if blurred > DEPTH * unit and width > narrowest and (how == APART or start > 0.0):
             for j in range(DEGREE + 1):
-                lowest = min(lowest, b[j])
-            if lowest < blurred:
+                values[j] = b[j] - blurred
+            if first_root(values, 0.0) < 0.0:
+                continue
+            for j in range(DEGREE + 1):
+                values[j] = b[j] + blurred
+            if first_root(values, 0.0) < 0.0:
                 low[top], size[top] = start + 0.5 * width, 0.5 * width
                 low[top + 1], size[top + 1] = start, 0.5 * width
                 top += 2
@@ -445,16 +454,20 @@ def first_closing(s: System, st: State, h: float) -> float:
 def find_suspects(s: System, st: State, h: float) -> int:
     """The free contacts that may close within the step, in st.suspects; how many."""
     count = 0
+    # Of a pair both points turn.
+    largest = 2.0 * h * st.extent[0]
+    off = REMAINDER * 2.0 * (st.extent[1] + st.extent[2]) * largest**6
     for c in range(st.gaps.shape[0]):
         if st.held[c]:
             continue
         remainder, steep = 0.0, steepness(s, st, c)
         if s.contacts.kind[c] != LIMIT:
-            turn, _, arm = turning_of(s, st, c)
-            angle = h * turn
-            if angle > 1.2 * TURN:  # out of reach: see vouched
-                continue
-            remainder = REMAINDER * arm * steep * angle**6
+            remainder = off * steep
+            if largest > 0.5 * TURN:  # not by the largest of all, then
+                turn, _, arm = turning_of(s, st, c)
+                if h * turn > 1.2 * TURN:  # out of reach: see vouched
+                    continue
+                remainder = REMAINDER * arm * steep * (h * turn) ** 6
         if may_close(st.gaps[c], st.after[c], h, st.how[c], allowed(st, c), is_smooth(s, c), steep, remainder):
             st.suspects[count] = c
             count += 1

@@ -130,6 +130,7 @@ class State(Struct):
     last: Float1  # (contacts,) when it was struck last
     taken: Float1  # (1,) kinetic energy [J] that ends of cycles and contacts coming to rest have taken
     turning: Float2  # (nb, 6) of bodies: how fast they turn and travel, lever, hub, distance of joints, entry of q of a slide (-1: none)
+    extent: Float1  # (3,) the fastest turn and the longest lever of all bodies, the farthest point from its body's origin
     watch: Float1  # (2,) of a controller called in stages: since when, steps tried since
 
 

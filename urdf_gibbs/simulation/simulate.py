@@ -242,7 +242,7 @@ class Simulator:
     def _rooms(self) -> tuple[State, driver.Record]:
         """Room for the state and the record of a run."""
         nv, n, nc = self.robot.nv, self.robot.nq + self.robot.nv, len(self._candidates.points)
-        joints = self.robot.joints
+        joints, places = self.robot.joints, self._candidates.contacts.place.reshape(-1, 2, 3)
         turning = np.zeros((len(joints), 6))
         turning[:, 4] = np.linalg.norm(self.robot.placement[:, :3, 3], axis=1)
         turning[[i > 0 and joint.type == "planar" for i, joint in enumerate(joints)], 4] = np.inf  # it can be anywhere
@@ -262,6 +262,7 @@ class Simulator:
             **{name: np.zeros(nc) for name in ("force", "spare", "ends", "last")},
             taken=np.zeros(1),
             turning=turning,
+            extent=np.array([0.0, 0.0, np.linalg.norm(places, axis=2).max(initial=0.0)]),
             watch=np.zeros(2),
         )
         fields = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
@@ -389,6 +390,7 @@ class Simulator:
         state.y[: robot.nq], state.y[robot.nq :] = q, v
         state.K[0] = 0.0
         state.turning[:, :4] = 0.0
+        state.extent[0] = 0.0
         state.watch[:] = 0.0
         self._record.filled[:] = 0
         state.taken[:] = 0.0
