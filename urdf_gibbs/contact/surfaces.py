@@ -905,11 +905,11 @@ def _higher(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radiu
     """e / radius of a point of the disc where F is higher than ``known``, and whether there is one."""
     margin = 1e-13 * (abs(known) + radius)
     stack, patch, rows = np.empty((ROOM, 7)), np.empty((4, 4)), np.empty((2, 16))
-    for _ in range(4):
+    for _ in range(5):
         e, h, status = _search(p, n, c, u, x, y, radius, known + margin, stack, patch, rows)
         if status != UNSURE:
             return e / radius, h / radius, status == FOUND
-        margin *= 100.0  # ground that fits the sphere all over: what is left out is no higher than this
+        margin *= 1000.0  # ground that fits the sphere all over, or is steep at its rim: what is left out is no higher than this
     return 0.0, 0.0, False
 
 
