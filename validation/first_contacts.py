@@ -83,7 +83,7 @@ def some_wall(rng: np.random.Generator, way: Array, distance: float) -> tuple[ug
     if choice == 0:
         n = -way + 0.5 * rng.uniform() * unit(rng)
         n /= np.linalg.norm(n)
-        return ug.walls.Plane(normal=n, point=place), lambda x: (x - place) @ n
+        return ug.walls.Plane(normal=n, point=-distance * n), lambda x: x @ n + distance
     if choice == 1:  # a post, often a thin one
         radius = 10.0 ** rng.uniform(-3.0, 0.0)
         axis = np.cross(way, unit(rng))

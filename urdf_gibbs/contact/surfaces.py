@@ -831,10 +831,10 @@ def _lowest(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: fl
         for _ in range(30):
             a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
             height = _height(p, n, c, u, x + radius * a, y + radius * b)[0] - radius * g
-            e, h = _higher(p, n, c, u, x, y, radius, height)
-            if e * e + h * h >= 1.0:
+            e, h, found = _higher(p, n, c, u, x, y, radius, height)
+            if not found:
                 break
-            a, b, g = e, h, -math.sqrt(1.0 - e * e - h * h)
+            a, b, g = e, h, -math.sqrt(max(0.0, 1.0 - e * e - h * h))
     else:
         a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
     mu = -(f[1] * a + f[2] * b + f[3] * g) / radius
@@ -897,26 +897,27 @@ def _descended(
 
 ROOM = 512  # of the stack of blocks and parts
 PATIENCE = 4000  # parts looked at before the search is content with less
+NOWHERE, FOUND, UNSURE = range(3)
 
 
 @jit
-def _higher(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float) -> tuple[float, float]:
-    """e / radius of a point of the disc where F is higher than ``known``, (1, 0) where it is nowhere."""
+def _higher(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float) -> tuple[float, float, bool]:
+    """e / radius of a point of the disc where F is higher than ``known``, and whether there is one."""
     margin = 1e-13 * (abs(known) + radius)
     stack, patch, rows = np.empty((ROOM, 7)), np.empty((4, 4)), np.empty((2, 16))
-    for _ in range(4):
-        e, h, sure = _search(p, n, c, u, x, y, radius, known + margin, stack, patch, rows)
-        if sure:
-            return e / radius, h / radius
-        margin *= 100.0  # ground that fits the sphere all over: what is left out is no higher than this
-    return 1.0, 0.0
+    for _ in range(5):
+        e, h, status = _search(p, n, c, u, x, y, radius, known + margin, stack, patch, rows)
+        if status != UNSURE:
+            return e / radius, h / radius, status == FOUND
+        margin *= 1000.0  # ground that fits the sphere all over, or is steep at its rim: what is left out is no higher than this
+    return 0.0, 0.0, False
 
 
 @jit
 def _search(
     p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float, stack: Array, patch: Array, rows: Array
-) -> tuple[float, float, bool]:
-    """e of a point where F > known, (radius, 0) where there is none, and whether this is sure."""
+) -> tuple[float, float, int]:
+    """e of a point where F > known, and FOUND; or NOWHERE, or UNSURE."""
     dx, dy = p[SIZE + 1], p[SIZE + 3]
     centre_x, centre_y = (x - p[SIZE]) / dx, (y - p[SIZE + 2]) / dy  # in cells
     reach_x, reach_y = radius / dx, radius / dy
@@ -962,7 +963,7 @@ def _search(
                 for _ in range(level - 1):
                     below_x, below_y = (below_x + 1) // 2, (below_y + 1) // 2
                 if top + 4 > ROOM:
-                    return radius, 0.0, False
+                    return 0.0, 0.0, UNSURE
                 for k in range(4):
                     if 2 * i + k // 2 < below_x and 2 * j + k % 2 < below_y:
                         stack[top, 0], stack[top, 1], stack[top, 2] = level - 1, 2 * i + k // 2, 2 * j + k % 2
@@ -970,7 +971,7 @@ def _search(
                 continue
         parts += 1
         if parts > PATIENCE or top + 4 > ROOM:
-            return radius, 0.0, False
+            return 0.0, 0.0, UNSURE
         _patch(n, c, i, j, u0, u1, v0, v1, rows, patch)
         e0, e1, f0, f1 = dx * (u0 - centre_x), dx * (u1 - centre_x), dy * (v0 - centre_y), dy * (v1 - centre_y)
         e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
@@ -982,7 +983,7 @@ def _search(
                 for m in range(4):
                     value += (0.125 if k % 3 == 0 else 0.375) * (0.125 if m % 3 == 0 else 0.375) * patch[k, m]
             if value + height > known:
-                return e, f, True
+                return e, f, FOUND
         # The root is concave: below its tangent at any point of the disc. That is the middle of the part, or its nearest point.
         if middle < 1e-3 * radius * radius:
             e, f, height = near_x, near_y, math.sqrt(left)
@@ -997,7 +998,7 @@ def _search(
             e, f, highest = _summit(p, n, c, u, x, y, radius, e0, e1, f0, f1)
             value = radius * radius - e * e - f * f
             if value > 0.0 and _height(p, n, c, u, x + e, y + f)[0] + math.sqrt(value) > known:
-                return e, f, True
+                return e, f, FOUND
             if highest <= known:
                 continue
         middle_u, middle_v = 0.5 * (u0 + u1), 0.5 * (v0 + v1)
@@ -1008,7 +1009,7 @@ def _search(
             stack[top, 3], stack[top, 4] = (middle_u, u1) if k // 2 else (u0, middle_u)
             stack[top, 5], stack[top, 6] = (middle_v, v1) if k % 2 else (v0, middle_v)
             top += 1
-    return radius, 0.0, True
+    return 0.0, 0.0, NOWHERE
 
 
 @jit
