@@ -325,10 +325,7 @@ def vouched(s: System, st: State, h: float) -> float:
     longest, placed = h, False
     for i in range(s.surfaces.pace.shape[0]):
         longest = min(longest, s.surfaces.pace[i])
-    fastest = 0.0
-    for i in range(st.turning.shape[0]):
-        fastest = max(fastest, st.turning[i, 0])
-    if 2.0 * longest * fastest <= TURN:  # no body, and no pair of them, turns far: there is no need to look at the contacts
+    if 2.0 * longest * st.extent[0] <= TURN:  # no body, and no pair of them, turns far: there is no need to look at the contacts
         return longest
     for c in range(st.gaps.shape[0]):
         if s.contacts.kind[c] == LIMIT or st.held[c]:

@@ -28,6 +28,8 @@ class Log:
         self.record = simulator._record
         self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces
         self._dense, self._size, self.thinned = simulator._dense, 0, 0  # with interpolants; bytes of the rows; how often thinned out
+        r = self.record
+        self._row = 8 * (1 + r.y.shape[1] + r.force.shape[1] + (r.F.shape[1] * r.F.shape[2] if self._dense else 0))  # bytes
         self._blows: list[tuple[list[Any], int, list[Any], slice]] = []  # columns of impacts, which one; of their contacts, which
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
@@ -38,7 +40,7 @@ class Log:
         rows, blows, parts, turns = r.filled.tolist()
         F = r.F[:rows].copy() if self._dense else r.F[:0]
         self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
-        self._size += sum(column.nbytes for column in self._rows[-1])
+        self._size += rows * self._row
         if self._size > self._simulator._memory:
             self._thin()
         if blows:
@@ -67,7 +69,8 @@ class Log:
             keep[twice] = keep[twice + 1] = True
         self._dense, self.thinned = False, self.thinned + 1
         self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep])]
-        self._size = sum(column.nbytes for column in self._rows[0])
+        self._row -= F.nbytes // max(1, len(F))
+        self._size = int(keep.sum()) * self._row
 
     @property
     def impacts(self) -> LazyImpacts:
@@ -131,7 +134,7 @@ class Log:
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
         t, q, v, F, force = rows
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
-        statistics |= {"bytes": sum(column.nbytes for column in (t, q, v, F, force)), "thinned": self.thinned}
+        statistics["bytes"], statistics["thinned"] = self._size, self.thinned
         return made_trajectory(
             robot=simulator.robot,
             gravity=simulator.gravity.copy(),

@@ -69,6 +69,7 @@ QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
 PATIENCE = 0.1  # s between two looks at Ctrl-C
 SINGULAR_FROM = 1e-12  # an eigenvalue of M, scaled to a unit diagonal: below this accelerations have few right digits
+SMALL = 100  # velocities: 512 steps take some hundredths of a second at most
 LISTED = 6  # contacts in an error
 KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
@@ -322,24 +323,28 @@ class Simulator:
         self._candidates.callbacks.error = None
         if self._controller:
             self._controller.problem = None
-        status, steps, started = (
-            driver.PAUSED,
-            16 if self._controller or self._candidates.callbacks.functions else 512,
-            clock.perf_counter(),
-        )
-        advance = self._advance
-        with Interruptible() as interrupted:
-            if self._controller:
-                self._controller.interrupted = interrupted
-            while status == driver.PAUSED and not interrupted:
-                before, done = clock.perf_counter(), _tried(state)
-                status = advance(s._address, state._address, log.record._address, steps)
-                log.take()
-                took = clock.perf_counter() - before
-                tried = max(1, _tried(state) - done)  # the record may have been full sooner
-                steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
-                if progress is not None:
-                    progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
+        started, advance = clock.perf_counter(), self._advance
+        addresses = s._address, state._address, log.record._address
+        asks = self._controller is not None or bool(self._candidates.callbacks.functions)
+        status, steps, interrupted = driver.PAUSED, 16 if asks else 512, []
+        if not asks and robot.nv <= SMALL:  # a run as short as that ends by an exception where somebody presses Ctrl-C
+            status = advance(*addresses, steps)
+            log.take()
+        if status == driver.PAUSED:
+            with Interruptible() as interrupted:
+                if self._controller:
+                    self._controller.interrupted = interrupted
+                while status == driver.PAUSED and not interrupted:
+                    before, done = clock.perf_counter(), _tried(state)
+                    status = advance(*addresses, steps)
+                    log.take()
+                    took = clock.perf_counter() - before
+                    tried = max(1, _tried(state) - done)  # the record may have been full sooner
+                    steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
+                    if progress is not None:
+                        progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
+        if progress is not None:
+            progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
         count = state.count.tolist()
         statistics = {
             "steps": count[ACCEPTED],
