@@ -221,7 +221,7 @@ def run_on_grid(step: float) -> list[tuple[float, float, float, float]]:
             J = frames[i][1](q)[:3]
             normal = -x[i] / radius[i]
             if normal @ J @ v < 0.0:
-                struck.append((normal @ J, np.arccos(-normal @ J @ v / np.linalg.norm(J @ v))))
+                struck.append((normal @ J, np.arccos(min(1.0, -normal @ J @ v / np.linalg.norm(J @ v)))))
         if struck:
             J = np.array([row for row, _ in struck])
             response = np.linalg.solve(mass(q), J.T)
