@@ -41,7 +41,7 @@ Array = Any
 
 REST = 1e-9  # m/s: slower is at rest
 CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
-BRIEF = 100.0  # times what is calm: as fast as contacts open where one is just being let go
+BRIEF = 1e6  # times what is calm, a thousandth of the accelerations: as fast as contacts open where one is just being let go
 PATIENCE = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
 TOO_MANY = PATIENCE + 100
 STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
