@@ -46,6 +46,7 @@ from urdf_gibbs.simulation.flight import (
     JAMMED,
     LAND,
     LONGEST,
+    NEXT,
     NOT_FINITE,
     NOT_LANDED,
     OK,
@@ -97,6 +98,7 @@ COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not
 LANDED = 3e-15  # m: a landing that is better than this need not be
 HOVER = 1e-12  # m: a gap below this that hardly moves
 NEAR_ENOUGH = 1e-10  # m: one that is worse, beyond rounding, is none
+NUDGE = 1e-9  # of a step: a landing this near is moved instead of stepped again; the interpolant does not notice
 LANDINGS = 60  # steps tried for one landing
 EPSILON = 2.0**-52
 PATIENCE = 300  # steps tried with a controller that is called in stages
@@ -353,6 +355,16 @@ def rounding(s: System, st: State, t: float, rate: float, unit: float) -> float:
     return 8.0 * EPSILON * (abs(rate) * t + largest * unit)
 
 
+@jit
+def nudge(s: System, st: State, length: float, more: float) -> int:
+    """A landing moved by a time so short that the rates at its end tell all: its square is beyond rounding."""
+    for m in range(st.new.shape[0]):
+        st.new[m] += more * st.K[STAGES, m]
+    st.clock[STRIDE] = length + more
+    status = derivative(s, st, st.clock[TIME] + length + more, NEXT, STAGES)
+    return status if status != OK else see_contacts(s, st, st.clock[TIME] + length + more, 1)
+
+
 @block(LAND, System, State, float, float)
 def land(s: System, st: State, h: float, guess: float) -> int:
     """Step again to where the target's gap is zero, near the length ``guess``; the length of the step goes to st.clock[STRIDE].
@@ -380,6 +392,8 @@ def land(s: System, st: State, h: float, guess: float) -> int:
             return OK
         if abs(phi) <= HOVER * unit and abs(phi) > 0.1 * h * abs(rate):  # it keeps to the wall by rounding: as good here as anywhere
             return OK
+        if rate < 0.0 and abs(phi) <= NUDGE * h * -rate:
+            return nudge(s, st, length, -phi / rate)
         if abs(phi) - blur < best:
             best, nearest = abs(phi) - blur, length
         if phi > 0.0:
