@@ -95,6 +95,7 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
     return {
         "start": start,
         "lost_in_impacts": lost,
+        "lost_at_rest": float(trajectory.statistics.get("energy_at_rest", 0.0)),
         "rest": end - start + lost,
         "end": end,
         "rest_is": sources,
