@@ -1,4 +1,4 @@
-"""A claim of a paper, what is measured here, and the verdict: a function of the printed figures, so that other figures give another verdict.
+"""A claim of a paper, what is measured here, and the verdict: a function of the printed figures, so that others give another verdict.
 
 One definition for each verdict, applied alike to all claims:
 
@@ -48,7 +48,7 @@ Judge = Callable[..., Agreement]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure or a word as the paper prints it, with its unit. ``digit``: the last digit that counts, where it is not the last printed one."""
+    """A figure or a word as the paper prints it, with its unit. ``digit``: the last one that counts, where it is not the last printed."""
 
     text: str
     unit: str = ""
@@ -58,12 +58,15 @@ class Figure:
         return f"{self.text} {self.unit}".strip()
 
     def changed(self) -> tuple[str, ...]:
-        """The figure ten units of its last digit up and down, and a word replaced by nonsense: with these the verdict must be another."""
-        value = number(self.text)
-        if math.isnan(value):
+        """The figure ten units of its last digit up and down, written alike; nonsense for a word. With these the verdict must be another."""
+        if math.isnan(number(self.text)):
             return (NONSENSE,)
-        step = 10.0 * (self.digit or last_digit(self.text))
-        return tuple(repr(value + sign * step) for sign in (1.0, -1.0))
+        numerator, slash, denominator = self.text.partition("/")
+        mantissa, e, exponent = numerator.lower().partition("e")
+        steps = 10.0 if self.digit is None else 10.0 * self.digit / last_digit(self.text)
+        decimals = len(mantissa.partition(".")[2])
+        values = (float(mantissa) + sign * steps * 10.0**-decimals for sign in (1.0, -1.0))
+        return tuple(f"{value:.{decimals}f}{e}{exponent}{slash}{denominator}" for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,9 @@ class Claim:
     """One claim. ``key`` names it in the summary; ``place`` is where the paper makes it.
 
     ``judge`` takes the texts of the printed figures, in their order, and compares them with what was measured, which ``ours`` and
-    ``difference`` tell. ``otherwise``: figures with which a claim that does not hold would hold; ``correction`` says what had to be put right,
-    ``missing`` what the paper does not give, ``details`` what is too long for a table. ``timed`` marks figures that depend on the machine.
+    ``difference`` tell. ``otherwise``: figures with which a claim that does not hold would hold; ``correction`` says what had to be put
+    right, ``missing`` what the paper does not give, ``details`` what is too long for a table. ``timed`` marks figures that depend on the
+    machine.
     """
 
     key: str
