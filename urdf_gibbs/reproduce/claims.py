@@ -58,7 +58,7 @@ class Figure:
         return f"{self.text} {self.unit}".strip()
 
     def changed(self) -> tuple[str, ...]:
-        """The figure ten units of its last digit up and down, written alike; nonsense for a word. With these the verdict must be another."""
+        """Ten units of the last digit up and down, written alike; nonsense for a word. With these the verdict must be another."""
         if math.isnan(number(self.text)):
             return (NONSENSE,)
         numerator, slash, denominator = self.text.partition("/")
