@@ -7,8 +7,10 @@ Against the paper, for a general URDF:
 - E is the joint's fixed placement in the parent (the paper's is a shift by the link's length, Eq. 5), and a joint
   may have several quasi-velocities: A' = A V with V = sum of K v over its columns, so U1 = A K (Eq. 7) and the
   velocity part of A'' is A V V (the paper's U2 q'^2, Eq. 8). The base's X1 and X2 are prismatic joints like any other.
-- B1 = m/2 [c;1][c;1]ᵀ (Eq. 15) carries the translation, B2 = I_c (Eq. 16) the rotation.
-- The Gibbs function of the paper leaves out w' . (w x B2 w); without it the bias is wrong in space. See ``rotational_bias``.
+- The paper's links are rods: B1 (Eq. 15) is the integral along the line, B2 (Eq. 16) that of the sections' J'. Of any body the "line" is
+  the largest thin rod in it, along the principal axis with the largest second moment; it goes into B1, what is left of I_c into B2.
+- The Gibbs function of the paper leaves out w' . (w x B2 w), in space an error as large as B2: none for thin bars, small for slender ones.
+  See ``rotational_bias``. With all of a body in B1 (``line_part`` = its second moments, B2 = 0) no term is missing for any body.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from urdf_gibbs.dynamics.scalar import (
     matvec,
     mscale,
     mul,
+    scale,
     skew,
     trace_product,
     transposed,
@@ -35,6 +38,8 @@ from urdf_gibbs.dynamics.scalar import (
     zeros,
 )
 from urdf_gibbs.robot.branches import Branch
+
+ROUND_OFF = 1e-15  # of a difference of moments of inertia, relative to the largest
 
 
 def mass_matrix(model: Model, q: Vector) -> Matrix:
@@ -86,7 +91,7 @@ def _add_branch_inertia(M: Matrix, model: Model, branch: Branch, A: list[Matrix]
             P = matmul_transposed(matmul(_rotation(step[k + 1]), P), _rotation(step[k + 1]))
         if not branch.virtual[k]:
             F = B1(links[k]) if F is None else madd(F, B1(links[k]))
-            P = links[k].inertia if P is None else madd(P, links[k].inertia)
+            P = B2(links[k]) if P is None else madd(P, B2(links[k]))
         assert F is not None and P is not None  # a leaf is always real
         jF_k, jP_k = F, P
         for j in range(k, -1, -1):
@@ -142,7 +147,7 @@ def _add_branch_bias(h: Vector, model: Model, branch: Branch, A: list[Matrix], v
             weight = [[mul(c, g) for g in [*gravity, 0.0]] for c in first_moment(link)]
             inertial = mscale(2.0, matmul_transposed(B1(link), T_ddot_v))
             force.append([vsub(a, b) for a, b in zip(inertial, weight, strict=True)])
-            torque.append(rotational_bias(link.inertia, omega, omega_dot_v))
+            torque.append(rotational_bias(B2(link), omega, omega_dot_v))
     for j in range(n - 1, -1, -1):
         if j + 1 < n:
             force[j] = madd(force[j], matmul(step[j + 1], force[j + 1]))
@@ -178,9 +183,28 @@ def joint_rate(body: Body, v: Vector) -> Matrix:
 
 
 def B1(body: Body) -> Matrix:
-    """Eq. 15: half the mass times [c;1][c;1]ᵀ."""
-    r = [*body.com, 1.0]
-    return [[0.5 * body.mass * a * b for b in r] for a in r]
+    """Eq. 15: half the integral of [r;1][r;1]ᵀ over the line, as if all mass were on it: m [c;1][c;1]ᵀ and the line's second moments."""
+    line, r = line_part(body), [*body.com, 1.0]
+    whole = [[mul(body.mass, mul(a, b)) for b in r] for a in r]
+    return [[mul(0.5, add(x, line[i][j]) if i < 3 and j < 3 else x) for j, x in enumerate(row)] for i, row in enumerate(whole)]
+
+
+def B2(body: Body) -> Matrix:
+    """Eq. 16: what the line leaves of the inertia about the mass centre; a part below round-off of the inertia is none."""
+    line = line_part(body)
+    trace = add(add(line[0][0], line[1][1]), line[2][2])
+    across = [vsub([trace if i == j else 0.0 for j in range(3)], row) for i, row in enumerate(line)]
+    rest = [vsub(own, row) for own, row in zip(body.inertia, across, strict=True)]
+    least = ROUND_OFF * max((abs(x) for row in body.inertia for x in row if type(x) is float), default=0.0)
+    return [[0.0 if type(x) is float and abs(x) <= least else x for x in row] for row in rest]
+
+
+def line_part(body: Body) -> Matrix:
+    """Second moments (3x3) about the mass centre of the largest thin rod in the body: s u uᵀ, u its direction, s = uᵀ(tr I/2 - I)u."""
+    u = body.line
+    half = mul(0.5, add(add(body.inertia[0][0], body.inertia[1][1]), body.inertia[2][2]))
+    s = vsub([mul(half, dot(u, u))], [dot(u, matvec(body.inertia, u))])[0]
+    return [scale(mul(s, x), u) for x in u]
 
 
 def first_moment(body: Body) -> Vector:
@@ -189,7 +213,7 @@ def first_moment(body: Body) -> Vector:
 
 
 def rotational_bias(inertia: Matrix, omega: Vector, omega_dot_v: Vector) -> Vector:
-    """B2 w'_v + w x B2 w, where the second term is the one that the paper's Gibbs function leaves out."""
+    """t_i = B2 w'_v + w x B2 w (Eq. 41, appendix step 4), where the second term is the one that the paper's Gibbs function leaves out."""
     return vadd(matvec(inertia, omega_dot_v), gyroscopic(inertia, omega))
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cos, mul, scale, sin, vadd
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branches
@@ -26,7 +29,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A moving body and its joint. E (4x4) places the joint in the parent body; mass, com and inertia (about the com) in body axes."""
+    """A moving body and its joint. E (4x4) places the joint in the parent body; mass, com and inertia (about the com) in body axes.
+
+    ``line``: unit vector along the principal axis with the largest second moment of mass about the com, the axis of a bar; zero where
+    none is positive.
+    """
 
     type: str
     parent: int
@@ -39,6 +46,7 @@ class Body:
     mass: Scalar
     com: Vector
     inertia: Matrix
+    line: Vector
     beam: Beam | None = None  # between the parent body and this one, its tip
 
 
@@ -63,19 +71,24 @@ def model_of(robot: Robot) -> Model:
 
 def _build(robot: Robot) -> Model:
     bodies = []
-    data = zip(
-        robot.joints, robot.parent, robot.placement.tolist(), robot.mass.tolist(), robot.com.tolist(), robot.inertia.tolist(), strict=True
-    )
-    for joint, parent, E, mass, com, inertia in data:
+    arrays = (robot.placement, robot.mass, robot.com, robot.inertia, _lines(robot.inertia))
+    for joint, parent, E, mass, com, inertia, line in zip(robot.joints, robot.parent, *(array.tolist() for array in arrays), strict=True):
         columns = [Column(kind, list(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
         motion = (list(joint.axis), columns, joint.iq, joint.ratio, joint.offset)
-        bodies.append(Body(joint.type, parent, E, *motion, mass, com, inertia, joint.beam))
+        bodies.append(Body(joint.type, parent, E, *motion, mass, com, inertia, line, joint.beam))
     end = list(range(1, len(bodies) + 1))
     for i in range(len(bodies) - 1, -1, -1):
         if bodies[i].parent >= 0:
             end[bodies[i].parent] = max(end[bodies[i].parent], end[i])
     subtree = [range(i, last) for i, last in enumerate(end)]
     return Model(robot.nq, robot.nv, bodies, robot.branches, subtree)
+
+
+def _lines(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``Body.line`` of each inertia, (n, 3) of (n, 3, 3)."""
+    second = 0.5 * np.trace(inertia, axis1=1, axis2=2)[:, None, None] * np.eye(3) - inertia
+    values, axes = np.linalg.eigh(second)
+    return np.where(values[:, 2:] > 0.0, axes[:, :, 2], 0.0)
 
 
 def joint_motion(body: Body, q: Vector) -> tuple[Matrix, Vector]:
