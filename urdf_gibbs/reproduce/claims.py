@@ -1,14 +1,6 @@
 """A claim of a paper, what is measured here, and the verdict: a function of the printed figures, so that others give another verdict.
 
-One definition for each verdict, applied alike to all claims:
-
-- reproduced: what is measured is what is printed, within a unit of the last printed digit (papers both round and cut off), or to
-  round-off where the claim is an equation.
-- reproduced with a correction: it is not as printed, and it is after a correction that is named: a term, a mark or a reading.
-- measured otherwise: it is not, and no correction of the paper is known that makes it so.
-- not reproducible: it is not, and the paper does not give what would tell why (steps, a program, a measure).
-- depends on the machine: a comparison of times that is not decided by the margin ``MARGIN``.
-
+Each verdict has one definition (``MEANING``), applied alike to all claims; papers both round and cut off, hence a unit of the last digit.
 What a paper shows without a figure, a word or an equation that could be compared is no claim but a ``Gap``.
 """
 
@@ -27,6 +19,13 @@ DIFFERS = "measured otherwise"
 IMPOSSIBLE = "not reproducible"
 MACHINE = "depends on the machine"
 VERDICTS = (REPRODUCED, CORRECTED, DIFFERS, IMPOSSIBLE, MACHINE)
+MEANING = {
+    REPRODUCED: "what is measured is what is printed, within a unit of the last digit, or to round-off where the claim is an equation",
+    CORRECTED: "not as printed, but after a correction that is named: a term, a mark or a reading",
+    DIFFERS: "not as printed, and no correction is known that makes it so",
+    IMPOSSIBLE: "not as printed, and the paper does not give what would tell why: steps, a program, a measure",
+    MACHINE: "a comparison of times that differ by less than a margin",
+}
 
 MARGIN = 1.5  # times that differ by a smaller factor decide nothing: so much they move between runs and machines
 NONSENSE = "nonsense"

@@ -1,4 +1,4 @@
-"""The report: a Markdown summary of all claims, and one page with tables, figures drawn again and links to the motions in 3-D."""
+"""The report: a Markdown summary of all claims with their verdicts, and one page with tables, figures drawn again and links to the motions in 3-D."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from urdf_gibbs.reproduce import parts
-from urdf_gibbs.reproduce.claims import VERDICTS, Animation, Claim, Grid, Picture, Section
+from urdf_gibbs.reproduce.claims import MEANING, VERDICTS, Animation, Claim, Gap, Grid, Picture, Section
 
 PAGE, SUMMARY, MOTIONS = "report.html", "report.md", "animations"
 COMMAND = "make validation"
 HEADS = ("claim", "where", "the paper", "ours", "difference", "verdict")
+GAPS = ("shown in the paper", "where", "what is missing to compare it", "here instead")
 DPI = 110
-CLASSES = dict(zip(VERDICTS, ("good", "mended", "otherwise", "absent"), strict=True))
+CLASSES = dict(zip(VERDICTS, ("good", "mended", "otherwise", "absent", "absent"), strict=True))
 STYLE = """
 :root {
   color-scheme: light dark;
@@ -99,10 +100,15 @@ def summary(sections: Sequence[Section]) -> str:
         "",
         f"{sum(counts.values())} claims: " + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()) + ".",
         "Figures marked (timed) depend on the machine.",
+        "",
+        *(f"- *{verdict}*: {meaning}." for verdict, meaning in MEANING.items()),
     ]
     for section in sections:
-        lines += ["", f"## {section.title}", "", f"| | {' | '.join(HEADS)} |", "|---" * (len(HEADS) + 1) + "|"]
-        lines += [_row(claim) for claim in section.claims]
+        lines += ["", f"## {section.title}"]
+        if section.claims:
+            lines += ["", f"| | {' | '.join(HEADS)} |", "|---" * (len(HEADS) + 1) + "|", *(_row(claim) for claim in section.claims)]
+        if section.gaps:
+            lines += ["", f"| | {' | '.join(GAPS)} |", "|---" * (len(GAPS) + 1) + "|", *(_gap_row(gap) for gap in section.gaps)]
         for claim in section.claims:
             if claim.details:
                 lines += ["", f"`{claim.key}`:", "", *(f"- {line}" for line in claim.details.splitlines())]
@@ -117,6 +123,10 @@ def _row(claim: Claim) -> str:
     verdict = f"**{claim.verdict}**" + (f": {claim.reason}" if claim.reason else "")
     cells = (f"`{claim.key}`", claim.statement, claim.place, claim.printed, ours, claim.difference, verdict)
     return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _gap_row(gap: Gap) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in (f'`{gap.key}`', gap.statement, gap.place, gap.missing, gap.instead))} |"
 
 
 def _cell(text: str) -> str:
@@ -139,10 +149,15 @@ def page(done: Sequence[parts.Done]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Claims of three papers</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<h1>What three papers claim, and what is measured</h1>\n<p>{html.escape(PAPERS)}</p>\n"
-        f'<p class="tally">{sum(counts.values())} claims: {marks}</p>\n{note}<nav>{links}</nav>\n'
+        f'<p class="tally">{sum(counts.values())} claims: {marks}</p>\n{_meanings()}{note}<nav>{links}</nav>\n'
         + "\n".join(_section(part) for part in done)
         + "\n</body>\n</html>\n"
     )
+
+
+def _meanings() -> str:
+    items = "".join(f'<dt class="{CLASSES[verdict]}">{verdict}</dt><dd>{html.escape(meaning)}</dd>' for verdict, meaning in MEANING.items())
+    return f"<details><summary>What the verdicts mean</summary><dl>{items}</dl></details>\n"
 
 
 def _title(part: parts.Done) -> str:
@@ -154,7 +169,9 @@ def _section(part: parts.Done) -> str:
     if part.section is None:
         return f'{head}<p class="failed">This part did not run to its end: {html.escape(part.problem)}</p>\n</section>'
     section = part.section
-    blocks = [_claims(section.claims), *(_grid(grid) for grid in section.grids), *(_picture(picture) for picture in section.pictures)]
+    blocks = [_claims(section.claims)] if section.claims else []
+    blocks += [_gaps(section.gaps)] if section.gaps else []
+    blocks += [*(_grid(grid) for grid in section.grids), *(_picture(picture) for picture in section.pictures)]
     blocks += [_motion(motion) for motion in section.animations]
     return head + "\n".join(blocks) + "\n</section>"
 
@@ -168,6 +185,11 @@ def _claims(claims: Sequence[Claim]) -> str:
         row = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(HEADS, cells, strict=False))
         rows.append(f'<tr id="{claim.key}">{row}<td class="verdict {CLASSES[claim.verdict]}">{claim.verdict}{reason}</td></tr>')
     return f'<div class="claims">{_table(HEADS, rows)}</div>' + "".join(_details(claim) for claim in claims if claim.details)
+
+
+def _gaps(gaps: Sequence[Gap]) -> str:
+    cells = ((gap.key, (gap.statement, gap.place, gap.missing, gap.instead)) for gap in gaps)
+    return _table(GAPS, [f'<tr id="{key}">{"".join(f"<td>{_text(cell)}</td>" for cell in row)}</tr>' for key, row in cells])
 
 
 def _text(text: str) -> str:
