@@ -1,4 +1,4 @@
-"""The report: a Markdown summary of all claims with their verdicts, and one page with tables, figures drawn again and links to the motions in 3-D."""
+"""The report: a Markdown summary of all claims, and one page with tables, figures drawn again and links to the motions in 3-D."""
 
 from __future__ import annotations
 
