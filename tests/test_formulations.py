@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from numpy.typing import NDArray
 from random_trees import random_tree
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.dynamics import explicit, gibbs_appell, scalar
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.engine.kernel import METHODS
@@ -27,8 +29,61 @@ def worst_bias_error(method: str) -> float:
 
 def test_bias_needs_the_gyroscopic_term_that_s18_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert worst_bias_error("gibbs_appell") < 1e-12
-    monkeypatch.setattr(gibbs_appell, "gyroscopic", lambda inertia, omega: [0.0, 0.0, 0.0])
+    monkeypatch.setattr(gibbs_appell, "gyroscopic", no_moment)
     assert worst_bias_error("gibbs_appell") > 1e-4
+
+
+def moment_of_inertia(second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """I = tr(S) 1 - S of second moments S (3, 3)."""
+    return np.trace(second) * np.eye(3) - second
+
+
+def no_moment(inertia: Any, omega: Any) -> list[float]:
+    return [0.0, 0.0, 0.0]
+
+
+def test_thin_bars_are_exact_as_s18_prints_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rod is in B1, whose trace holds its gyroscopic effect; nothing is left for B2."""
+    monkeypatch.setattr(gibbs_appell, "gyroscopic", no_moment)
+    path = ug.model_path("rocker_arm")
+    report = validate(ug.load(path), path, samples=10, methods=("gibbs_appell",))
+    assert max(c.error for c in report.comparisons if c.quantity in ("mass matrix", "bias")) < 1e-14
+    assert all(gibbs_appell.B2(body) == [[0.0] * 3] * 3 for body in model_of(ug.load(path)).bodies)
+
+
+@pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "icub_description/robots/icub.urdf"])
+def test_with_all_second_moments_in_b1_nothing_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any body, also with an inertia that no mass can have (iCub): B2 is zero and S18's equations are complete as printed."""
+    path = example_robots()[name]
+    robot = ug.load(path)
+    monkeypatch.setattr(gibbs_appell, "gyroscopic", no_moment)
+
+    def error() -> float:
+        report = validate(robot, path, samples=3, methods=("gibbs_appell",))
+        return next(c.error for c in report.comparisons if c.quantity == "bias")
+
+    assert error() > 1e-6
+    monkeypatch.setattr(
+        gibbs_appell, "line_part", lambda body: (0.5 * np.trace(body.inertia) * np.eye(3) - np.array(body.inertia)).tolist()
+    )
+    assert error() < 1e-12
+
+
+def test_b1_and_b2_hold_the_inertia_of_the_urdf_and_the_line_is_the_largest_rod() -> None:
+    """B1 is half the pseudo-inertia of the rod, so both together give the moment of inertia about the joint; what is left is a mass's, too."""
+    robot = ug.load(example_robots()["panda_description/urdf/panda.urdf"])
+    for i, body in enumerate(model_of(robot).bodies):
+        if body.mass == 0.0:
+            continue
+        B1, B2 = np.array(gibbs_appell.B1(body)), np.array(gibbs_appell.B2(body))
+        c, I_c = robot.com[i], robot.inertia[i]
+        about_joint = I_c + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        np.testing.assert_allclose(moment_of_inertia(2.0 * B1[:3, :3]) + B2, about_joint, rtol=0, atol=1e-14 * np.abs(about_joint).max())
+        np.testing.assert_allclose(2.0 * B1[3], body.mass * np.array([*c, 1.0]), rtol=1e-15)
+        line = 2.0 * B1[:3, :3] - body.mass * np.outer(c, c)
+        second = 0.5 * np.trace(I_c) * np.eye(3) - I_c
+        values = np.linalg.eigvalsh(line)
+        assert abs(values[2] - np.linalg.eigvalsh(second)[2]) < 1e-12 * values[2] and np.abs(values[:2]).max() < 1e-12 * values[2]
 
 
 def test_bias_needs_the_velocity_products_that_wj_drops(monkeypatch: pytest.MonkeyPatch) -> None:
