@@ -184,7 +184,8 @@ def _h(model: Model, pose: list[explicit.Pose], v: Array, coriolis: float, gyros
                 alpha = alpha + products * np.cross(omega, rate)
                 omega = omega + rate
             place = np.array(pose[l].origin)
-        r, inertia = pose[k].centre - place, np.array(pose[k].I)
+        r = pose[k].centre - place
+        inertia: Array = np.array(pose[k].I)
         force = body.mass * (acceleration + np.cross(omega, np.cross(omega, r)) + np.cross(alpha, r) - g)
         torque = inertia @ alpha + gyroscopic * np.cross(omega, inertia @ omega)
         for u in path(model, k):
@@ -286,7 +287,7 @@ def _zeros(robot: Robot) -> Claim:
         f"{', '.join(ours)}; Pinocchio {', '.join(theirs)}",
         lambda *texts: agreement(texts == ours == theirs),
         "none" if ours == theirs == BRANCHES_APART else "other elements",
-        note=f"Measured with other masses than the paper's: with those of Table 3 {', '.join(also)} vanish as well, since links 3 and 5 have "
+        note=f"Measured with other inertias: with those of Table 3 {', '.join(also)} vanish as well, since links 3 and 5 have "
         "no inertia about the axes that they turn about.",
     )
 
