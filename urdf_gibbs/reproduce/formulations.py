@@ -17,7 +17,7 @@ from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal
 from urdf_gibbs.reproduce.claims import Grid, Progress, Section
 from urdf_gibbs.reproduce.measure import bounded
 
-TOLERANCE = 1e-9  # relative to the largest entry; humanoids with ill-scaled inertias lose some digits of round-off
+TOLERANCE = 1e-9  # relative to the largest entry: far above round-off, and far below a lost term, which is 1e-4 or more
 SOURCES = {
     "lagrangian_4x4": ("S18, Table 1 [38]", "Hollerbach's recursive Lagrangian, extended to trees"),
     "gibbs_appell_3x3": ("S18, Table 1 [39]", "Mata's recursive Gibbs-Appell equations, extended to trees"),
