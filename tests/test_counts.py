@@ -15,6 +15,7 @@ from urdf_gibbs.counts.literal import S18, WJ, Literal, Rule, literal
 from urdf_gibbs.counts.polynomial import fitted, polynomial
 from urdf_gibbs.counts.printed import SHAFEI_2018, WANG_JU, equivalent_additions, table_2
 from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
+from urdf_gibbs.counts.tables import Pair, value
 from urdf_gibbs.engine.kernel import REFERENCES
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
@@ -145,6 +146,17 @@ def test_the_steps_of_wj_add_up_to_its_totals_but_are_not_all_right() -> None:
     assert own["pseudo_inertia"] == ("(64/3) n³ + 64 n² + (200/3) n", "(50/3) n³ + (99/2) n² + (269/6) n")
     assert own["explicit"] == ("(7/2) n³ + (33/2) n² + 13 n", "(7/2) n³ + 10 n² + (13/2) n")
     assert equivalent_additions(10, 5) == pytest.approx(16.0)
+
+
+def test_the_slips_of_wj_are_what_its_totals_lack() -> None:
+    """At n = 2 by hand. Momentum: 110 multiplications as printed; additions of two bodies (5·4 + 6·2 each), of the Jacobians (18) and of the sum
+    of two 2x2 (4). Proposed: four basic elements of 21 and 12, three products of 12 and 8, one sum of 3x3."""
+    assert value(WANG_JU["generalised_momentum"].own, 2) == Pair(110, 2 * (5 * 4 + 6 * 2) + 18 + 4)
+    assert value(WANG_JU["generalised_momentum"].total, 2) == Pair(110, 84)
+    assert value(WANG_JU["explicit"].own, 2) == Pair(4 * 21 + 3 * 12, 4 * 12 + 3 * 8 + 9)
+    assert value(WANG_JU["explicit"].total, 2) == Pair(117, 81)
+    assert [len(method.slips) for method in WANG_JU.values()] == [1, 2, 1]
+    assert WANG_JU["generalised_momentum"].slips == ("sum over the bodies: n³ - n² additions, counted as n² - n",)
 
 
 # ours beside them -------------------------------------------------------------------------------------------------------

@@ -86,6 +86,16 @@ class Method:
         """What the printed rows add up to."""
         return _sum(step.printed for step in self.steps if step.counted)
 
+    @property
+    def slips(self) -> tuple[str, ...]:
+        """The counted steps that are wrong: what they take, and what the paper has for them."""
+        return tuple(
+            f"{step.what}: {right} {kind}, counted as {wrong}"
+            for step in self.steps
+            for kind in ("multiplications", "additions")
+            if step.counted and (right := getattr(step.own, kind)) != (wrong := getattr(step.printed, kind))
+        )
+
 
 def _sum(formulas: Iterable[Formula]) -> Formula:
     total = _of_n("0", "0")
