@@ -28,7 +28,7 @@ TOGETHER = 1e-7  # m: points as near to the wall as this when another strikes st
 HALVINGS = 52  # of a step in which an impact is located: to the last bit
 LOST = 1.0  # of the energy: a run that has gained or lost as much as it had has nothing to do with the motion any more
 ATOL = 1e-3  # of rtol: the ratio of the defaults of ode45 and of solve_ivp, 1e-3 and 1e-6
-ON_GRID, LOCATED, OURS = "RK4, impacts at grid points", "RK4, impacts located", "ug.simulate"
+ON_GRID, LOCATED, OURS = "RK4, impacts on the grid", "RK4, impacts located", "ug.simulate"
 NO_SCIPY = "this part integrates with SciPy's solvers too: pip install 'urdf-gibbs[validation]'"
 
 
@@ -68,6 +68,14 @@ class Run:
     outside: float
     evaluations: int
 
+    def times(self, within: float) -> list[float]:
+        """When something struck [s]; what follows ``within`` [s] counts with it, as points that strike together but are solved apart."""
+        found = list[float]()
+        for blow in self.blows:
+            if not found or blow.time - found[-1] > within:
+                found.append(blow.time)
+        return found
+
 
 class Problem:
     """A scenario with one wall, a plane or the inside of a circle about the origin in the plane of x and y, and coordinates whose rates
@@ -96,7 +104,7 @@ class Problem:
         """Distances (..., k) [m] from the wall, negative behind it, and normals (..., k, 3), of the points at states y (..., 2 nv)."""
         T = self._placements(np.ascontiguousarray(y[..., : self.nv]))[..., self._bodies, :]
         T = T.reshape(*T.shape[:-1], 4, 3)  # rows of R, then p
-        x = np.einsum("...ij,...j->...i", T[..., :3, :], self._offsets) + T[..., 3, :]
+        x = (T[..., :3, :] @ self._offsets[..., None])[..., 0] + T[..., 3, :]
         if isinstance(self.wall, ug.walls.Plane):
             normal = np.array(self.wall.direction)
             return (x - np.array(self.wall.point)) @ normal, np.broadcast_to(normal, x.shape)
@@ -104,15 +112,18 @@ class Problem:
         radius = np.sqrt((x * x).sum(axis=-1))
         return self.wall.radius - radius, -x / radius[..., None]
 
-    def approaching(self, y: Array, near: float) -> Flags:
-        """Which points (n, k) of states y (n, 2 nv) are nearer to the wall than ``near`` [m], or behind it, and move outwards."""
-        gap, normal = self.gaps(y)
+    def approaching(self, y: Array, gap: Array, normal: Array, near: float) -> Flags:
+        """Which points (n, k) of states y (n, 2 nv), with these gaps, are within ``near`` [m] of the wall, or behind it, and close in."""
         found: Flags = gap < near
         for i in np.flatnonzero(found.any(axis=0)):
             rows = np.flatnonzero(found[:, i])
             J = self._jacobians[i](np.ascontiguousarray(y[rows, : self.nv]))[:, :3]
             found[rows, i] = np.einsum("ni,nij,nj->n", normal[rows, i], J, y[rows, self.nv :]) < 0.0
         return found
+
+    def closed(self, y: Array) -> Flags:
+        """Which points (k,) strike together at y (2 nv,)."""
+        return self.approaching(y[None], *self.gaps(y[None]), TOGETHER).reshape(-1)
 
     def strike(self, t: float, y: Array, closed: Flags) -> tuple[Array, Blow]:
         """The state behind the impact of the closed points (k,), solved together."""
@@ -153,8 +164,8 @@ class Record:
         self.until = self.drift = self.worst = self.outside = 0.0
         self.lost = False
 
-    def see(self, t: Array, y: Array) -> bool:
-        """Note the states y (n, 2 nv) at t (n,); False where the run is lost in them."""
+    def see(self, t: Array, y: Array, gap: Array) -> bool:
+        """Note the states y (n, 2 nv) at t (n,), with their gaps (n, k); False where the run is lost in them."""
         errors = self.own.energy_errors(y)
         gone = ~(errors < LOST)
         self.lost = bool(gone.any())
@@ -163,14 +174,12 @@ class Record:
         self.drift = np.inf if self.lost else float(errors[-1])
         self.worst = np.inf if self.lost else max(self.worst, float(errors.max()))
         if seen:
-            self.outside = max(self.outside, -float(self.own.gaps(y[:seen])[0].min()))
+            self.outside = max(self.outside, -float(gap[:seen].min()))
         return not self.lost
 
     def run(self, method: str, setting: float) -> Run:
-        own = self
-        return Run(
-            own.own.scenario, method, setting, tuple(own.blows), own.until, own.lost, own.drift, own.worst, own.outside, own.evaluations
-        )
+        own, blows = self.own.scenario, tuple(self.blows)
+        return Run(own, method, setting, blows, self.until, self.lost, self.drift, self.worst, self.outside, self.evaluations)
 
 
 # fixed steps --------------------------------------------------------------------------------------------
@@ -190,44 +199,54 @@ def fixed_steps(scenario: str, step: float, located: bool = False) -> Run:
         whole = int((own.duration - t) / step + 1e-6)
         h, count = (step, min(CHUNK, whole)) if whole else (own.duration - t, 1)
         rows = runge_kutta(own, y, h, count)
-        struck = own.approaching(rows[1:], 0.0)
+        gap, normal = own.gaps(rows)
+        struck = own.approaching(rows[1:], gap[1:], normal[1:], 0.0)
         end = int(struck.any(axis=1).argmax()) + 1 if struck.any() else count
-        record.evaluations += 4 * end
-        if not record.see(t + h * np.arange(end + 1), rows[: end + 1]):
-            break
         closed = struck[end - 1]
-        if closed.any() and located:
+        beyond = end if closed.any() and located else end + 1  # where an impact is located the motion does not go behind the wall
+        record.evaluations += 4 * end
+        if not record.see(t + h * np.arange(beyond, dtype=np.float64), rows[:beyond], gap[:beyond]):
+            break
+        if beyond == end:
             part, y = _crossing(own, rows[end - 1], h, closed)
             t += (end - 1) * h + part
             record.evaluations += 4 * HALVINGS
-            closed = own.approaching(y[None], TOGETHER)[0]
+            closed = own.closed(y)
         else:
             t, y = t + end * h, rows[end]
         if closed.any():
             y, blow = own.strike(t, y, closed)
             record.blows.append(blow)
-            record.see(np.array([t]), y[None])
+            if not record.see(np.array([t]), y[None], own.gaps(y[None])[0]):
+                break
     return record.run(LOCATED if located else ON_GRID, step)
 
 
 def runge_kutta(own: Problem, y: Array, h: float, count: int) -> Array:
-    """States (count + 1, 2 nv) of as many steps of length h [s] from y (2 nv,), walls apart; not finite where they explode."""
-    nv, forward, tau = own.nv, own.forward, np.zeros(own.nv)
-    rows, K, stage = np.empty((count + 1, 2 * nv)), np.empty((4, 2 * nv)), np.empty(2 * nv)
-    rows[0] = y
-    weights = h / 6.0 * np.array([1.0, 2.0, 2.0, 1.0])
-    derivatives = [(k, k[:nv], k[nv:]) for k in K]
-    stage_q, stage_v = stage[:nv], stage[nv:]
+    """States (count + 1, 2 nv) of as many steps of length h [s] from y (2 nv,), walls apart; not finite where they explode.
+
+    All that the method adds up are products of a small matrix with q, v and the accelerations of the four stages, one below the other.
+    """
+    rows, known, tau = np.empty((count + 1, 2, own.nv)), np.zeros((6, own.nv)), np.zeros(own.nv)
+    stage = np.empty((2, own.nv))
+    q, v, *accelerations = known
+    rows[0] = y.reshape(2, own.nv)
+    half, square = 0.5 * h, h * h
+    second = np.array([[1.0, half, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, half, 0.0, 0.0, 0.0]])
+    third = np.array([[1.0, half, square / 4.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, half, 0.0, 0.0]])
+    fourth = np.array([[1.0, h, 0.0, square / 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, h, 0.0]])
+    change = np.array([[0.0, h, square / 6.0, square / 6.0, square / 6.0, 0.0], [0.0, 0.0, h / 6.0, h / 3.0, h / 3.0, h / 6.0]])
+    stages = list(zip((second, third, fourth), accelerations[1:], strict=True))
+    forward, dot, state, (stage_q, stage_v) = own.forward, np.dot, known[:2], stage
     with np.errstate(all="ignore"):
-        for y, new in pairwise(rows):
-            stage[:] = y
-            for (k, k_q, k_v), ahead in zip(derivatives, (0.5 * h, 0.5 * h, h, 0.0), strict=True):
-                k_q[:] = stage_v
-                forward(stage_q, stage_v, tau, k_v)
-                np.multiply(k, ahead, stage)
-                np.add(y, stage, stage)
-            np.add(y, weights @ K, new)
-    return rows
+        for before, after in pairwise(rows):
+            state[:] = before
+            forward(q, v, tau, accelerations[0])
+            for matrix, acceleration in stages:
+                dot(matrix, known, stage)
+                forward(stage_q, stage_v, tau, acceleration)
+            np.add(state, dot(change, known, stage), after)
+    return rows.reshape(count + 1, -1)
 
 
 def _crossing(own: Problem, y: Array, h: float, closed: Flags) -> tuple[float, Array]:
@@ -276,11 +295,12 @@ def adaptive(scenario: str, method: str, rtol: float, one_by_one: bool = False) 
     while t < own.duration:
         solution = solve_ivp(rates, (t, own.duration), y, method, events=events, rtol=rtol, atol=ATOL * rtol)
         t, y = float(solution.t[-1]), solution.y[:, -1].copy()
-        if not record.see(solution.t, np.ascontiguousarray(solution.y.T)) or solution.status < 0:
+        rows = np.ascontiguousarray(solution.y.T)
+        if not record.see(solution.t, rows, own.gaps(rows)[0]) or solution.status < 0:
             break
         if solution.status == 1:
             first = np.array([times.size > 0 for times in solution.t_events])
-            y, blow = own.strike(t, y, first if one_by_one else first | own.approaching(y[None], TOGETHER)[0])
+            y, blow = own.strike(t, y, first if one_by_one else first | own.closed(y))
             record.blows.append(blow)
     return record.run(f"{method}, one point at a time" if one_by_one else method, rtol)
 
@@ -311,13 +331,14 @@ def simulated(scenario: str, rtol: float, atol: float | None = None) -> Run:
     own = problem(scenario)
     trajectory: Trajectory = ug.simulate(**{**own.arguments, "rtol": rtol, "atol": ATOL * rtol if atol is None else atol})
     record = Record(own)
-    record.blows = [Blow(impact.time, impact.points, *table_row(impact)[1:]) for impact in trajectory.impacts]
+    record.blows = [_blow(impact) for impact in trajectory.impacts]
     record.evaluations = trajectory.statistics["evaluations"]
-    record.see(trajectory.t, np.concatenate([trajectory.q, trajectory.v], axis=1))
+    rows = np.concatenate([trajectory.q, trajectory.v], axis=1)
+    record.see(trajectory.t, rows, own.gaps(rows)[0])
     return record.run(OURS, rtol)
 
 
-def table_row(impact: Impact) -> tuple[float, float, float, float]:
-    """What Table 3 of Shafei 2018 lists of an impact, of its first point."""
-    change = impact.normal_velocities_after - impact.normal_velocities_before
-    return impact.time, float(np.degrees(impact.angles_of_attack[0])), float(change[0]), float(impact.impulses[0])
+def _blow(impact: Impact) -> Blow:
+    angle = float(np.degrees(impact.angles_of_attack[0]))
+    change = float(impact.normal_velocities_after[0] - impact.normal_velocities_before[0])
+    return Blow(impact.time, impact.points, angle, change, float(impact.impulses[0]))
