@@ -18,8 +18,8 @@ from urdf_gibbs.reproduce.report import summary
 
 ROOT = Path(__file__).parents[1]
 SUMMARY = ROOT / "validation/report.md"
-# Their figures are times, or take a minute; tests of their own cover them (test_elements.py, test_baselines.py).
-SLOW = ("wang-ju-elements", "formulations")
+# Their figures are times, or take a minute; tests of their own cover them (test_elements.py, test_baselines.py, test_steps.py).
+SLOW = ("wang-ju-elements", "formulations", "steps")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 runner = CliRunner()

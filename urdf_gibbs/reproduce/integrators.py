@@ -34,8 +34,9 @@ NO_SCIPY = "this part integrates with SciPy's solvers too: pip install 'urdf-gib
 
 @dataclass(frozen=True, slots=True)
 class Blow:
-    """An impact: ``time`` [s], ``points`` solved together, and of the first of them angle of attack [deg], change of the normal velocity
-    [m/s] and impulse [N s]."""
+    """An impact: ``time`` [s], ``points`` solved together; of the first of them angle of attack [deg], change of the normal velocity
+    [m/s] and impulse [N s].
+    """
 
     time: float
     points: tuple[str, ...]
@@ -53,8 +54,9 @@ class Blow:
 class Run:
     """What a way to integrate gives of a scenario with one ``setting``: the step [s], or the relative tolerance.
 
-    ``until`` [s]: the end, or when the run was lost. ``drift`` and ``worst``: error of the total energy at the end and the largest on the
-    way, relative to its first value; ``outside`` [m]: how far a point was behind the wall at most; ``evaluations`` of accelerations.
+    ``lost`` says what became of a run that does not get to the end, ``until`` [s] is when. ``drift`` and ``worst``: error of the total
+    energy at the end and the largest on the way, relative to its first value; ``outside`` [m]: how far a point was behind the wall at
+    most; ``evaluations`` of accelerations.
     """
 
     scenario: str
@@ -62,7 +64,7 @@ class Run:
     setting: float
     blows: tuple[Blow, ...]
     until: float
-    lost: bool
+    lost: str
     drift: float
     worst: float
     outside: float
@@ -79,7 +81,8 @@ class Run:
 
 class Problem:
     """A scenario with one wall, a plane or the inside of a circle about the origin in the plane of x and y, and coordinates whose rates
-    are the velocities; at rest and without torques. A state y (2 nv,) is q and v."""
+    are the velocities, without torques. A state y (2 nv,) is q and v.
+    """
 
     def __init__(self, scenario: str) -> None:
         self.scenario = scenario
@@ -144,9 +147,9 @@ class Problem:
         q, v = (np.ascontiguousarray(half) for half in (y[:, : self.nv], y[:, self.nv :]))
         return self._kinetic(q, v) + self._potential(q)
 
-    def energy_errors(self, y: Array) -> Array:
+    def energy_changes(self, y: Array) -> Array:
         """By how much the total energy of states y (n, 2 nv) differs from that of the start, relative to it."""
-        return np.abs(self.energy(y) / self._first_energy - 1.0)
+        return self.energy(y) / self._first_energy - 1.0
 
 
 @cache
@@ -162,20 +165,22 @@ class Record:
         self.blows: list[Blow] = []
         self.evaluations = 0
         self.until = self.drift = self.worst = self.outside = 0.0
-        self.lost = False
+        self.lost = ""
 
     def see(self, t: Array, y: Array, gap: Array) -> bool:
         """Note the states y (n, 2 nv) at t (n,), with their gaps (n, k); False where the run is lost in them."""
-        errors = self.own.energy_errors(y)
+        changes = self.own.energy_changes(y)
+        errors = np.abs(changes)
         gone = ~(errors < LOST)
-        self.lost = bool(gone.any())
-        seen = int(gone.argmax()) if self.lost else len(t)
+        seen = int(gone.argmax()) if gone.any() else len(t)
+        if gone.any():
+            self.lost = "loses its energy" if changes[seen] < 0.0 else "explodes"
         self.until = float(t[seen] if self.lost else t[-1])
         self.drift = np.inf if self.lost else float(errors[-1])
         self.worst = np.inf if self.lost else max(self.worst, float(errors.max()))
         if seen:
             self.outside = max(self.outside, -float(gap[:seen].min()))
-        return not self.lost
+        return not gone.any()
 
     def run(self, method: str, setting: float) -> Run:
         own, blows = self.own.scenario, tuple(self.blows)
