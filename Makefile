@@ -25,7 +25,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py
 
-validation: $(VENV)/.robots
+validation: $(VENV)/.validation
 	$(BIN)/urdf-gibbs reproduce --out validation
 
 pictures: $(VENV)/.dev
@@ -43,7 +43,7 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-$(VENV)/.robots $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.validation $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	touch $@ $(VENV)/.run
 

@@ -163,7 +163,7 @@ WHY = {
         "Appendix forms all jT_i and jR_k beside, which its own recursions for F and P make superfluous: by its steps the term has "
         f"{both(appendix_total(), 2, 1)}, and the links {both(appendix_total(), 1, 1)}, without T''_v, which is in no step. The printed "
         "additions are nearly these (1 % at n_m = n_b = 4), the printed multiplications more.",
-        "The printed 146 n_m² n_b additions are exactly those of the steps where x'ᵀ P x' costs nothing, as an axis (0, 0, 1) picks one entry; "
+        "The printed 146 n_m² n_b additions are exactly those of the steps where x'ᵀ P x' costs nothing, as (0, 0, 1) picks an entry; "
         "the printed multiplications have 116 for each pair of joints more than that reading, which no step explains.",
         "Printed, the n_m² n_b terms have 146/253.5 = 0.58 additions for a multiplication. A product of 4x4 has 0.75 and one of 3x3 0.67, "
         "and sums raise that: no set of full products makes the printed ratio.",

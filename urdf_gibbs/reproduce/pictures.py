@@ -29,9 +29,15 @@ def of_trajectory(place: str, caption: str, trajectory: Trajectory, kinds: Seque
 
 
 def of_lines(
-    place: str, caption: str, panels: Sequence[tuple[str, str, str, Sequence[Line]]], *, log: bool = False, width: float = 5.4
+    place: str,
+    caption: str,
+    panels: Sequence[tuple[str, str, str, Sequence[Line]]],
+    *,
+    log: bool = False,
+    log_x: bool = False,
+    width: float = 5.4,
 ) -> Picture:
-    """Panels side by side: (title, label of x, label of y, lines)."""
+    """Panels side by side: (title, label of x, label of y, lines); ``log``: y is logarithmic, ``log_x``: x too."""
 
     def draw(theme: str) -> Figure:
         look = theme_named(theme)
@@ -45,6 +51,8 @@ def of_lines(
                 axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # numbers of joints and branches
             if log:
                 axes.set_yscale("log")
+            if log_x:
+                axes.set_xscale("log")
             dress(axes, look)
             if len(lines) > 1:
                 legend(axes, *axes.get_legend_handles_labels(), look, loc="best")
