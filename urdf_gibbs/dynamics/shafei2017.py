@@ -108,12 +108,14 @@ class Chain:
         return found
 
     def place(self, axes: int, i: int, j: int) -> Vector:
-        """r_{O_i/O_j}, i > j, in the axes of a link: each from the one before, made once."""
+        """r_{O_i/O_j}, i > j, in the axes of a link: from the one that is a link shorter, away from these axes; made once."""
         found = self.known_places.get((axes, i, j))
         if found is None:
-            found = matvec(self.R[axes, i - 1], self.shapes[i - 1].r)
+            added = j if axes == i else i - 1
+            found = matvec(self.R[axes, added], self.shapes[added].r)
             if i > j + 1:
-                found = vadd(self.place(axes, i - 1, j), found)
+                shorter = self.place(axes, i, j + 1) if axes == i else self.place(axes, i - 1, j)
+                found = vadd(shorter, found)
             self.known_places[axes, i, j] = found
         return found
 

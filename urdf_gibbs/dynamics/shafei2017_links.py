@@ -81,6 +81,15 @@ def links_of(model: Model) -> Links:
     return Links(joints, beams, {i: _integrals(beam) for i, beam in beams.items()}, iv)
 
 
+def is_chain(model: Model) -> bool:
+    """Whether a robot is of the paper's shape."""
+    try:
+        links_of(model)
+    except ArgumentError:
+        return False
+    return True
+
+
 def _turned(body: Body) -> bool:
     return [row[:3] for row in body.E[:3]] != np.eye(3).tolist()
 
@@ -91,7 +100,7 @@ def _moved(body: Body) -> bool:
 
 def _unlike(beam: Beam) -> bool:
     """Whether a link has what the paper's links in the plane have not."""
-    outside = beam.tip_rotation[:, :2].any() or beam.G[:, :, 2].any() or any(name.startswith("torsion") for name in beam.names)
+    outside = beam.tip_rotation[:, :2].any() or beam.G[:, :, 2].any()  # torsion, or deflection along z
     added = beam.pairs or beam.damping.any() or beam.spin.any() or beam.spins.any()
     return bool(outside or added or beam.root.any() or beam.axis.tolist() != [1.0, 0.0, 0.0])
 
