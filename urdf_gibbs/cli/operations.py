@@ -39,8 +39,8 @@ LEGEND = (
 )
 LITERAL_LEGEND = "Literal: every product of matrices that a formulation names counts in full, whatever zeros it has, by its paper's rule."
 FLEXIBLE_LEGEND = (
-    "Elastic links: 3x3 and 4x4 are S17's equations with rotations and those with transformations, collected from the leaves inwards; ours is "
-    "3x3, folded.\n3x3 as printed: S17's own steps, each sum of its appendix taken in full.\n"
+    "Elastic links: 3x3 and 4x4 are S17's equations with rotations and those with transformations, collected inwards; ours: 3x3, folded.\n"
+    "3x3 as printed: S17's own steps, each sum of its appendix taken in full.\n"
     "As written: every operation that is carried out, where only constants, zeros and ones are free.\n"
     "Table 2: what S17 prints for as many links and modes, in the plane on a base that slides two ways."
 )

@@ -127,24 +127,26 @@ def _why_printed(n: int, m: int) -> list[str]:
     products, sums = FOR_EACH["3x3"]
     listed, every = sum(labels(n, m).values()), sum(labels(n, m, every_mode=True).values())
     left, drawn = remainder(), remainder(drawn=True)
+    terms = M.inside("term").without(*QUANTITIES, "arm")
     return [
-        f"Counted is the recursion as printed: σ, ψ, U, ξ, γ, V and λ of A.1-A.32, each sum in full, {_both(M.inside(*QUANTITIES))}; the terms "
-        f"1-50, each a matrix by a vector and a scalar product, {_both(M.inside('term').without(*QUANTITIES, 'arm'))}; the right-hand side, "
-        f"Eqs. 44-57, {_both(right)}; the rest are rotations, places and the links' integrals. The sums make it cubic in n.",
-        f"Table 2 holds much less. The case lists of the appendix name {listed} terms, where delta-X, printed without f = 1 ... m, counts once "
-        f"({every} with it). A scalar product of three entries for each, {products} and {sums}, makes {products * listed} and "
+        f"Counted is the recursion as printed: σ, ψ, U, ξ, γ, V and λ of A.1-A.32, each sum in full, {_both(M.inside(*QUANTITIES))}; "
+        f"the terms 1-50, each a matrix by a vector and a scalar product, {_both(terms)}; the right-hand side, Eqs. 44-57, {_both(right)}; "
+        "the rest are rotations, places and the links' integrals. The sums make it cubic in n.",
+        f"Table 2 holds much less. The case lists of the appendix name {listed} terms, where delta-X, printed without f = 1 ... m, "
+        f"counts once ({every} with it). A scalar product of three entries for each, {products} and {sums}, makes {products * listed} and "
         f"{sums * listed} here, and at all n >= 2 and m the printed formulas but for {left.multiplications} and {left.additions}.",
-        "So the table seems to count the last scalar product of each term of M alone: neither A.1-A.33, nor the matrix by vector in each term, "
-        "nor the right-hand side; 29 and 50, which are numbers, count like the others.",
-        f"Fig. 4 has 20 + 21 in its last row where the list has 21; with this label more at j = k = n the printed products are exact, and "
-        f"{drawn.additions} of the sums remain, which are open.",
+        "So the table seems to count the last scalar product of each term of M alone: neither A.1-A.33, nor the matrix by vector in each "
+        "term, nor the right-hand side; 29 and 50, which are numbers, count like the others.",
+        f"Fig. 4 has 20 + 21 in its last row where the list has 21; with this label more at j = k = n, or one in another cell that "
+        f"occurs m times, the printed products are exact, and {drawn.additions} of the sums remain, which are open.",
     ]
 
 
 def _why_collected(n: int, m: int) -> list[str]:
     return [
-        "Our production algorithm for the same equations, not the paper's: what a joint carries is collected once, from the leaves inwards, so "
-        f"that a pair of elastic coordinates costs a scalar product or two and nothing is cubic. {_named(COLLECTED, n, m)}"
+        "Our production algorithm for the same equations, not the paper's: what a joint carries is collected once, from the leaves "
+        "inwards, so that a pair of elastic coordinates costs a scalar product or two and nothing is cubic.",
+        _named(COLLECTED, n, m),
     ]
 
 
@@ -152,10 +154,10 @@ def _why_transformations(n: int, m: int) -> list[str]:
     products, sums = FOR_EACH["4x4"]
     left = remainder("4x4", drawn=True)
     return [
-        f"Counted is our form with 4x4 matrices, collected inwards: the paper prints no steps for its own, which is in its ref. [37]. "
-        f"{_named(TRANSFORMATIONS, n, m)}",
-        f"The printed row has {products} products for each label of the 3x3 lists in the terms of n² m², n m², n m, n² and n, and not in the others: "
-        f"{left.multiplications} remain, and with {sums} sums for each {left.additions}. What these are is open.",
+        "Counted is our form with 4x4 matrices, collected inwards: the paper prints no steps for its own, which is that of its ref. [37].",
+        _named(TRANSFORMATIONS, n, m),
+        f"The printed row has {products} products for each label of the 3x3 lists in its terms n² m², n m², n m, n² and n, not in the "
+        f"others: {left.multiplications} remain, and with {sums} sums for each {left.additions}. What these are is open.",
     ]
 
 

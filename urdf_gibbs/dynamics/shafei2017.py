@@ -10,7 +10,7 @@ they stand are tables in shafei2017_lists.py. The paper does not print its rotat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

@@ -13,8 +13,8 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.flexible.beam import Array, Beam
 
 EXPECTED = (
-    "expected n elastic links in a row in the plane: slides along x and along y, then for each link a joint about z at the end of the link before, "
-    "the link along x with the same number of modes along x or y, no damping, foreshortening, elastic rotary inertia or other mass"
+    "expected n elastic links in a row in the plane: slides along x and along y, then for each link a joint about z at the end of the link "
+    "before, the link along x with the same number of modes along x or y, no damping, foreshortening, elastic rotary inertia or other mass"
 )
 
 

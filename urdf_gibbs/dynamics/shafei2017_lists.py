@@ -1,6 +1,6 @@
 """Shafei 2017 (S17) as tables: terms 1-50 of its Exps. (I)-(III), and the case lists of its appendix that say which term stands where.
 
-Links are 1 ... n, as printed; the columns n + 1 and n + 2 are X1 and X2 of the base. ``j+`` and ``k+`` are the links beyond the tip of j or k.
+Links are 1 ... n, as printed; n + 1 and n + 2 are X1 and X2 of the base. ``j+`` and ``k+`` are the links beyond the tip of j or k.
 """
 
 from __future__ import annotations
