@@ -252,7 +252,7 @@ def mass_matrix(model: Model, q: Vector) -> Matrix:
 
 
 def expression_matrix(model: Model, q: Vector) -> Matrix:
-    """M (nv x nv), every cell for itself by Exps. (I)-(III): what Figs. 2, 4 and 6 show."""
+    """M (nv x nv), every cell for itself by the sums of Exps. (I)-(III), without the lists and without mirror images."""
     chain = chain_at(model, q)
     M = zeros(model.nv, model.nv)
     for cell in expression_cells(chain.n):
