@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import sympy
-from flexible_trees import chain
+from flexible_trees import chain, spatial_chain
 from numpy.typing import NDArray
 from random_trees import random_tree
 from scipy.integrate import solve_ivp
@@ -25,7 +25,7 @@ from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics import generalised_momentum, scalar
 from urdf_gibbs.dynamics.impact import impact
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.kernel import BASELINES, FLEXIBLE_METHODS, GRAVITY, METHODS, REFERENCES
+from urdf_gibbs.engine.kernel import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, GRAVITY, METHODS, REFERENCES
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.oracle.compare import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -323,6 +323,11 @@ def test_validate_tells_which_methods_there_are_and_which_do_not_fit(tmp_path: P
     refused = runner.invoke(app, ["validate", str(file), "--method", "pseudo_inertia"])
     assert refused.exit_code == 2 and "whose links are elastic" in words(refused.output)
     found, _ = validated(tmp_path, str(file), "--method", "all")
+    assert {row["method"] for row in found["quantities"]} == {*FLEXIBLE_METHODS, *AS_PRINTED, "kinematics"}
+    found, _ = validated(tmp_path, str(file))
     assert {row["method"] for row in found["quantities"]} == {*FLEXIBLE_METHODS, "kinematics"}
+    file.write_text(spatial_chain(1, 1))
+    refused = runner.invoke(app, ["validate", str(file), "--method", "shafei2017"])
+    assert refused.exit_code == 2 and "elastic but no chain in the plane" in words(refused.output)
     found, output = validated(tmp_path, str(file), "--method", "compiled", "--method", "explicit")
     assert any(note.startswith("explicit: not for") for note in found["notes"]) and "explicit: not for" in words(output)

@@ -6,7 +6,7 @@ tau + sum of Jᵀ f = M a + h. Joint damping and friction do not enter.
 
 ``method="compiled"`` runs the production formulation as machine code for this robot. The papers' formulations in plain Python are
 "gibbs_appell" and "explicit", and those that they compare theirs with: "lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum" and
-"pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible".
+"pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible", and "shafei2017" for chains in the plane.
 """
 
 from __future__ import annotations

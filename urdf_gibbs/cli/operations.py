@@ -12,7 +12,7 @@ from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.counts.folded import counted, folded
-from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers
+from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers, flexible_labels
 from urdf_gibbs.counts.literal import literal
 from urdf_gibbs.counts.printed import table_2
 from urdf_gibbs.counts.scalars import Traced, as_written, triangle
@@ -39,7 +39,8 @@ LEGEND = (
 )
 LITERAL_LEGEND = "Literal: every product of matrices that a formulation names counts in full, whatever zeros it has, by its paper's rule."
 FLEXIBLE_LEGEND = (
-    "Elastic links: 3x3 and 4x4 are S17's recursion with rotations and that with transformations; ours is 3x3, folded.\n"
+    "Elastic links: 3x3 and 4x4 are S17's equations with rotations and those with transformations, collected inwards; ours: 3x3, folded.\n"
+    "3x3 as printed: S17's own steps, each sum of its appendix taken in full.\n"
     "As written: every operation that is carried out, where only constants, zeros and ones are free.\n"
     "Table 2: what S17 prints for as many links and modes, in the plane on a base that slides two ways."
 )
@@ -130,7 +131,7 @@ def flexible_formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """The same for robots with elastic links, folded and as written."""
     for quantity in QUANTITIES:
         yield quantity, OURS, _ours(robot, quantity)
-        for name, label in FLEXIBLE_LABELS.items():
+        for name, label in flexible_labels(robot).items():
             function = answers(REFERENCES[name], robot)[quantity]
             if label != "3x3":  # folded, that one is ours
                 yield quantity, _named(label, quantity), lambda function=function: folded(robot, function, NODES)  # type: ignore[misc]
@@ -140,7 +141,7 @@ def flexible_formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
 
 def literal_counts(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """M and bias of the papers' formulations, counted literally."""
-    for name, label in (FLEXIBLE_LABELS if robot.is_flexible else LABELS).items():
+    for name, label in (flexible_labels(robot) if robot.is_flexible else LABELS).items():
         for quantity in ("mass_matrix", "bias"):
             yield (
                 quantity,

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import BASELINES, FLEXIBLE_METHODS, METHODS, methods_of
+from urdf_gibbs.engine.kernel import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
 from urdf_gibbs.lint import check as lint
 from urdf_gibbs.oracle import compare
@@ -60,7 +60,7 @@ def validate(
     Exit code 0: all agree within 1e-9; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing).
     """
     methods = tuple(name.replace("-", "_") for name in method or ())
-    known = list(dict.fromkeys((*METHODS, *BASELINES, *FLEXIBLE_METHODS)))
+    known = list(dict.fromkeys((*METHODS, *BASELINES, *FLEXIBLE_METHODS, *AS_PRINTED)))
     for name in methods:
         if name not in (*known, ALL):
             raise typer.BadParameter(str(UnknownNameError("method", name, [*known, ALL])), param_hint="--method")
@@ -218,11 +218,13 @@ def _one(
             "line": line,
             "details": str(problem).splitlines()[:20],
         }
-    possible = methods_of(robot) if robot.is_flexible else (*METHODS, *BASELINES)
+    possible = all_methods_of(robot)
     fitting = list(possible) if ALL in methods else [name for name in methods or methods_of(robot) if name in possible]
     unfit = [name for name in methods if name not in (*possible, ALL)]
     if unfit:
         links = "elastic" if robot.is_flexible else "rigid"
+        if robot.is_flexible and set(unfit) & set(AS_PRINTED):
+            links += " but no chain in the plane"
         misfit = f"{', '.join(unfit)}: not for {file}, whose links are {links}; expected {', '.join(possible)}"
         if not fitting:
             raise typer.BadParameter(misfit, param_hint="--method")

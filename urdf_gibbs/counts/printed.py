@@ -178,7 +178,7 @@ def _elastic(products: str, sums: str) -> Formula:
     return Formula(*(polynomial(("n", "m"), row) for row in both))
 
 
-SHAFEI_2017 = {  # Table 2, n elastic links with m modes each; M and right-hand side
+SHAFEI_2017 = {  # Table 2, to obtain the governing equations of n elastic links with m modes each
     "3x3": _elastic("-27 75/2 -9 18 -6 33/2 -45/2 3 9/2", "-18 26 -6 13 -4 11 -15 3 5"),
     "4x4": _elastic("-41 125/2 -13 27 -10 55/2 -75/2 6 15/2", "-33 48 -10 25 -9 20 -28 6 4"),
 }

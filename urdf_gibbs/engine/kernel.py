@@ -26,10 +26,12 @@ from urdf_gibbs.dynamics import (
     gibbs_appell_flexible,
     lagrangian_4x4,
     pseudo_inertia,
+    shafei2017,
     transformations_flexible,
 )
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.shafei2017_links import is_chain, links_of
 from urdf_gibbs.engine.asking import Array, Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
@@ -55,10 +57,12 @@ REFERENCES: dict[str, ModuleType] = {
     "gibbs_appell_3x3": gibbs_appell_3x3,
     "generalised_momentum": generalised_momentum,
     "pseudo_inertia": pseudo_inertia,
+    "shafei2017": shafei2017,
 }
 METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
 BASELINES = ("lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum", "pseudo_inertia")  # what S18 and WJ compare theirs with
 FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
+AS_PRINTED = ("shafei2017",)  # a paper's own steps, for elastic robots of its shape alone
 PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PIECES = 8  # of a batch for each thread
@@ -74,11 +78,20 @@ def methods_of(robot: Robot) -> tuple[str, ...]:
     return FLEXIBLE_METHODS if robot.is_flexible else METHODS
 
 
+def all_methods_of(robot: Robot) -> tuple[str, ...]:
+    """Every formulation that a robot can be asked for."""
+    if not robot.is_flexible:
+        return (*METHODS, *BASELINES)
+    return FLEXIBLE_METHODS + (AS_PRINTED if is_chain(model_of(robot)) else ())
+
+
 def check_method(robot: Robot, method: str) -> None:
     """Raise where there is no such formulation, or none for this robot."""
     if method != COMPILED and method not in REFERENCES:
         raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
-    if robot.is_flexible and method not in FLEXIBLE_METHODS:
+    if method in AS_PRINTED:
+        links_of(model_of(robot))  # says what it expects
+    elif robot.is_flexible and method not in FLEXIBLE_METHODS:
         expected = ", ".join(FLEXIBLE_METHODS)
         raise ArgumentError(
             f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
