@@ -187,12 +187,12 @@ def test_near_is_a_unit_of_the_last_printed_digit() -> None:
 @pytest.mark.parametrize(
     ("ratios", "printed", "expected"),
     [
-        ([2.0, 3.0], "less", Agreement.AS_PRINTED),
-        ([2.0, 3.0], "more", Agreement.NONE),
-        ([0.1, 0.5], "less", Agreement.NONE),
-        ([0.1, 0.5], "more", Agreement.AS_PRINTED),
-        ([2.0, 1.1], "less", Agreement.UNDECIDED),
-        ([0.5, 3.0], "less", Agreement.UNDECIDED),
+        ([4.0, 5.0], "less", Agreement.AS_PRINTED),
+        ([4.0, 5.0], "more", Agreement.NONE),
+        ([0.1, 0.3], "less", Agreement.NONE),
+        ([0.1, 0.3], "more", Agreement.AS_PRINTED),
+        ([4.0, 1.1], "less", Agreement.UNDECIDED),
+        ([0.1, 5.0], "less", Agreement.UNDECIDED),
         ([MARGIN], "less", Agreement.UNDECIDED),
     ],
 )
