@@ -16,9 +16,10 @@ import numpy as np
 import sympy
 
 from urdf_gibbs.dynamics import kinematics, scalar
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import Model
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.dynamics.scalar import Scalar, Vector, dot, matvec, mul, vadd
-from urdf_gibbs.engine.kernel import GRAVITY, REFERENCES
 from urdf_gibbs.equations.collect import collected, number
 from urdf_gibbs.equations.parameters import Coordinate, Parameter, exact, named_model, positions, rates
 from urdf_gibbs.equations.trigonometry import Algebra, Sum, TooLong
@@ -120,7 +121,7 @@ def equations(
     what: Sequence[str] = ("mass_matrix", "bias"),
     method: str = "explicit",
     named: bool = True,
-    gravity: Sequence[float] = GRAVITY,
+    gravity: Sequence[float] = EARTH_GRAVITY,
     frame: str | None = None,
     seconds: float = SECONDS,
 ) -> Equations:

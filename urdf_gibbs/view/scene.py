@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.engine.kernel import adaptive
+from urdf_gibbs.engine.adaptive import entry
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.meshes import MeshFolders, inside, mesh_folders, outside
 from urdf_gibbs.robot.model import Robot
@@ -79,7 +79,7 @@ def body_placements(robot: Robot, q: Array) -> Array:
     """Frames of the moving bodies in the world: q (..., nq) -> (..., nb, 4, 4)."""
     if not robot.joints:
         return np.zeros((*q.shape[:-1], 0, 4, 4))
-    flat = adaptive(robot, "placements")(q)
+    flat = entry(robot, "placements")(q)
     placements = np.zeros((*flat.shape[:-1], 4, 4))
     placements[..., :3, :3] = flat[..., :9].reshape(*flat.shape[:-1], 3, 3)
     placements[..., :3, 3] = flat[..., 9:]

@@ -1,0 +1,71 @@
+"""The checks of arguments: numbers of the right shape, in the right range, or an ArgumentError that says what was expected.
+
+``name`` is what the argument is called in the message.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.errors import ArgumentError
+
+Array = NDArray[np.float64]
+Vec3 = tuple[float, float, float]
+
+NUMBERS = frozenset((float, int, np.float64))
+
+
+def wide(values: ArrayLike, width: int, name: str) -> Array:
+    """An array (..., width)."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != width:
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {width})")
+    return array
+
+
+def vector(values: ArrayLike, width: int, name: str) -> Array:
+    """An array (width,) of its own, of finite numbers."""
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (width,):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
+    if not math.isfinite(array.dot(array)) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
+        raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
+    return array
+
+
+def triple(values: ArrayLike, name: str) -> Vec3:
+    """Three floats."""
+    if isinstance(values, tuple | list) and len(values) == 3:  # the quick way, for the forms that are written most
+        x, y, z = values
+        if type(x) in NUMBERS and type(y) in NUMBERS and type(z) in NUMBERS:
+            return float(x), float(y), float(z)
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (3,):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
+    x, y, z = array.tolist()
+    return x, y, z
+
+
+def within(value: Any, low: float, high: float, name: str) -> float:
+    """A number from low to high."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not low <= number <= high:
+        expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
+        raise ArgumentError(f"{name}={value!r}, expected {expected}")
+    return number
+
+
+def finite(value: Any, shape: tuple[int, ...]) -> Array | None:
+    """The value as an array of its own of this shape, None where it is not or has entries that are not finite: the caller says so."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return array if array.shape == shape and np.isfinite(array).all() else None
