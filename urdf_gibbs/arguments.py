@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]
 
 NUMBERS = frozenset((float, int, np.float64))
+SEQUENCES = (tuple, list)
 
 
 def wide(values: ArrayLike, width: int, name: str) -> Array:
@@ -39,7 +40,7 @@ def vector(values: ArrayLike, width: int, name: str) -> Array:
 
 def triple(values: ArrayLike, name: str) -> Vec3:
     """Three floats."""
-    if isinstance(values, tuple | list) and len(values) == 3:  # the quick way, for the forms that are written most
+    if isinstance(values, SEQUENCES) and len(values) == 3:  # the quick way, for the forms that are written most
         x, y, z = values
         if type(x) in NUMBERS and type(y) in NUMBERS and type(z) in NUMBERS:
             return float(x), float(y), float(z)

@@ -75,9 +75,11 @@ def bias(
     """Coriolis, centrifugal and gravity forces h (..., nv): tau = M a + h."""
     if gravity is EARTH_GRAVITY and method is COMPILED:
         code = robot._derived[ENTRIES].get("bias") or entry(robot, "bias")
-        return code(q, v) if out is None else code(q, v, out)
-    code, last = weighed(robot, "bias", gravity, method)
-    return code(q, v, *last) if out is None else code(q, v, *last, out)
+    else:
+        code, g = weighed(robot, "bias", gravity, method)
+        if g is not None:
+            return code(q, v, g) if out is None else code(q, v, g, out)
+    return code(q, v) if out is None else code(q, v, out)
 
 
 def gravity_force(
@@ -86,9 +88,11 @@ def gravity_force(
     """The part of h that gravity makes (..., nv): what holds the robot at rest, but for the strain of elastic links."""
     if gravity is EARTH_GRAVITY and method is COMPILED:
         code = robot._derived[ENTRIES].get("gravity_force") or entry(robot, "gravity_force")
-        return code(q) if out is None else code(q, out)
-    code, last = weighed(robot, "gravity_force", gravity, method)
-    return code(q, *last) if out is None else code(q, *last, out)
+    else:
+        code, g = weighed(robot, "gravity_force", gravity, method)
+        if g is not None:
+            return code(q, g) if out is None else code(q, g, out)
+    return code(q) if out is None else code(q, out)
 
 
 def inverse_dynamics(
@@ -103,19 +107,16 @@ def inverse_dynamics(
     out: Array | None = None,
 ) -> Array:
     """tau (..., nv) = M a + h - sum of Jᵀ f."""
-    if gravity is EARTH_GRAVITY and method is COMPILED and external is None:
+    if external is not None:
+        own = inverse_dynamics(robot, q, v, a, gravity=gravity, method=method)
+        return _put(_sum(tau=own, external=-_external_force(robot, q, external)), out)
+    if gravity is EARTH_GRAVITY and method is COMPILED:
         code = robot._derived[ENTRIES].get("inverse_dynamics") or entry(robot, "inverse_dynamics")
-        return code(q, v, a) if out is None else code(q, v, a, out)
-    code, last = weighed(robot, "inverse_dynamics", gravity, method)
-    if external is None:
-        return code(q, v, a, *last) if out is None else code(q, v, a, *last, out)
-    tau = _sum(tau=code(q, v, a, *last), external=-_external_force(robot, q, external))
-    if out is None:
-        return tau
-    if out.shape != tau.shape:
-        raise ArgumentError(f"out has shape {out.shape}, expected {tau.shape}")
-    out[...] = tau
-    return out
+    else:
+        code, g = weighed(robot, "inverse_dynamics", gravity, method)
+        if g is not None:
+            return code(q, v, a, g) if out is None else code(q, v, a, g, out)
+    return code(q, v, a) if out is None else code(q, v, a, out)
 
 
 def forward_dynamics(
@@ -134,49 +135,56 @@ def forward_dynamics(
         tau = _sum(tau=wide(tau, robot.nv, "tau"), external=_external_force(robot, q, external))
     if gravity is EARTH_GRAVITY and method is COMPILED:
         code = robot._derived[ENTRIES].get("forward_dynamics") or entry(robot, "forward_dynamics")
-        return code(q, v, tau) if out is None else code(q, v, tau, out)
-    code, last = weighed(robot, "forward_dynamics", gravity, method)
-    return code(q, v, tau, *last) if out is None else code(q, v, tau, *last, out)
+    else:
+        code, g = weighed(robot, "forward_dynamics", gravity, method)
+        if g is not None:
+            return code(q, v, tau, g) if out is None else code(q, v, tau, g, out)
+    return code(q, v, tau) if out is None else code(q, v, tau, out)
 
 
-def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED) -> Array:
+def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
     if method is COMPILED:
         code = robot._derived[ENTRIES].get("kinetic_energy") or entry(robot, "kinetic_energy")
-        return code(q, v)
-    return kernel(robot, "kinetic_energy", method=method)(q, v)
+    else:
+        code = kernel(robot, "kinetic_energy", method=method)
+    return code(q, v) if out is None else code(q, v, out)
 
 
-def potential_energy(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, include_base: bool = False) -> Array:
+def potential_energy(
+    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, include_base: bool = False, out: Array | None = None
+) -> Array:
     """-m g . c [J], shape (...), of the links that move; ``include_base`` adds those fixed to the world."""
-    if gravity is EARTH_GRAVITY and not include_base:
-        code = robot._derived[ENTRIES].get("potential_energy") or entry(robot, "potential_energy")
-        return code(q)
-    code, last = weighed(robot, "potential_energy", gravity, COMPILED)
-    energy = code(q, *last)
     if include_base:
         base = robot.base_inertia
-        energy = energy - base.mass * float(np.dot(triple(gravity, "gravity"), base.com))
-    return energy
+        fixed = base.mass * float(np.dot(triple(gravity, "gravity"), base.com))
+        return _put(potential_energy(robot, q, gravity=gravity) - fixed, out)
+    if gravity is EARTH_GRAVITY:
+        code = robot._derived[ENTRIES].get("potential_energy") or entry(robot, "potential_energy")
+    else:
+        code, g = weighed(robot, "potential_energy", gravity, COMPILED)
+        if g is not None:
+            return code(q, g) if out is None else code(q, g, out)
+    return code(q) if out is None else code(q, out)
 
 
-def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False) -> Array:
+def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False, out: Array | None = None) -> Array:
     """Centre of mass (..., 3) [m] in the world, of the links that move; ``include_base`` adds those fixed to the world."""
     if not include_base:
         code = robot._derived[ENTRIES].get("centre_of_mass") or entry(robot, "centre_of_mass")
-        return code(q)
+        return code(q) if out is None else code(q, out)
     base = robot.base_inertia
     moment = entry(robot, "first_moment")(q) + base.mass * np.array([1.0, *base.com])
     mass = moment[..., :1]
     if moment.size and not np.all(mass):
         raise ArgumentError(f"{robot.name or 'the robot'} has no mass: its centre of mass does not exist")
-    return np.asarray(moment[..., 1:] / mass)
+    return _put(np.asarray(moment[..., 1:] / mass), out)
 
 
-def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """(..., 6): linear momentum, then angular momentum about the centre of mass, in world axes."""
     code = robot._derived[ENTRIES].get("momentum") or entry(robot, "momentum")
-    return code(q, v)
+    return code(q, v) if out is None else code(q, v, out)
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
@@ -192,10 +200,10 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
     return code(q) if out is None else code(q, out)
 
 
-def frame_placement(robot: Robot, q: ArrayLike, frame: str) -> Array:
+def frame_placement(robot: Robot, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
     """4x4 placement (..., 4, 4) of the link ``frame`` in the world."""
     code = robot._derived[ENTRIES].get(("placement", frame)) or entry(robot, "placement", frame)
-    return code(q)
+    return code(q) if out is None else code(q, out)
 
 
 def impact(
@@ -265,6 +273,16 @@ def _check_independent(M: Array, Jn: Array, links: list[str]) -> None:
 
 
 # Arguments --------------------------------------------------------------------------------------------
+
+
+def _put(values: Array, out: Array | None) -> Array:
+    """The values, in ``out`` where there is one."""
+    if out is None:
+        return values
+    if out.shape != values.shape:
+        raise ArgumentError(f"out has shape {out.shape}, expected {values.shape}")
+    out[...] = values
+    return out
 
 
 def _sum(**forces: Array) -> Array:

@@ -7,10 +7,10 @@ more: nobody waits for the compiler to see one Jacobian. Gravity other than the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, Vec3, triple
@@ -30,6 +30,9 @@ COMPILED_AT_ONCE = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics
 STATES_BEFORE_COMPILING = 100  # answered in plain Python before a compilation is worth its time
 ORIGIN = (0.0, 0.0, 0.0)
 EARTH = list(EARTH_GRAVITY)
+VECTORS = 256  # gravities that are kept as arrays
+
+_vectors: dict[tuple[float, ...], Array | None] = {}  # None: the Earth's, which is baked in
 
 
 def entry(robot: Robot, question: str, frame: str = "", point: Vec3 | None = None) -> Code:
@@ -39,26 +42,32 @@ def entry(robot: Robot, question: str, frame: str = "", point: Vec3 | None = Non
     return ENTRIES.get(robot, found, lambda: _first(robot, question, options, ENTRIES, found))
 
 
-def weighed(robot: Robot, question: str, gravity: ArrayLike, method: str) -> tuple[Code, tuple[ArrayLike, ...]]:
-    """The code of a question that gravity matters for, and what it takes after its other inputs: nothing, or gravity (3,)."""
+def weighed(robot: Robot, question: str, gravity: Any, method: str) -> tuple[Code, Array | None]:
+    """The code of a question that gravity matters for, and gravity (3,) where that is its last input, else None."""
     if method != COMPILED:
-        return kernel(robot, question, gravity=gravity, method=method), ()
-    last: tuple[ArrayLike, ...]
-    if type(gravity) is np.ndarray and gravity.shape == (3,):  # as it is: whoever turns gravity in a loop has it so
-        last = () if gravity.tolist() == EARTH else (gravity,)
+        return kernel(robot, question, gravity=gravity, method=method), None
+    kind = type(gravity)
+    if kind is ndarray:  # taken as it is: whoever turns gravity in a loop has it so
+        vector = None if gravity.tolist() == EARTH else gravity if gravity.shape == (3,) else _new_vector(gravity)
     else:
-        last = _weight(triple(gravity, "gravity"))
-    if not last:
-        return ENTRIES.of(robot).get(question) or entry(robot, question), ()
-    code = WEIGHED.of(robot).get(question)
-    if code is None:
-        code = WEIGHED.get(robot, question, lambda: _first(robot, question, Options(free_gravity=True), WEIGHED, question))
-    return code, last
+        try:
+            vector = _vectors[gravity if kind is tuple else tuple(gravity)]
+        except (KeyError, TypeError):
+            vector = _new_vector(gravity)
+    if vector is None:
+        return robot._derived[ENTRIES].get(question) or entry(robot, question), None
+    return robot._derived[WEIGHED].get(question) or _new_weighed(robot, question), vector
 
 
-@lru_cache(maxsize=256)
-def _weight(gravity: Vec3) -> tuple[Array, ...]:
-    return () if gravity == EARTH_GRAVITY else (np.array(gravity),)
+def _new_weighed(robot: Robot, question: str) -> Code:
+    return WEIGHED.get(robot, question, lambda: _first(robot, question, Options(free_gravity=True), WEIGHED, question))
+
+
+def _new_vector(gravity: ArrayLike) -> Array | None:
+    values = triple(gravity, "gravity")
+    if len(_vectors) >= VECTORS:
+        _vectors.clear()
+    return _vectors.setdefault(values, np.array(values) if values != EARTH_GRAVITY else None)
 
 
 def _first(robot: Robot, question: str, options: Options, shelf: Shelf[Any, Code], found: Found) -> Code:
