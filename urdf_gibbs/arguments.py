@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.robot.spatial import Vec3 as Vec3
 
 Array = NDArray[np.float64]
-Vec3 = tuple[float, float, float]
 
 NUMBERS = frozenset((float, int, np.float64))
 SEQUENCES = (tuple, list)
@@ -22,7 +22,7 @@ SEQUENCES = (tuple, list)
 
 def wide(values: ArrayLike, width: int, name: str) -> Array:
     """An array (..., width)."""
-    array = np.asarray(values, dtype=np.float64)
+    array = _numbers(values, f"(..., {width})", name)
     if array.ndim == 0 or array.shape[-1] != width:
         raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {width})")
     return array
@@ -30,11 +30,12 @@ def wide(values: ArrayLike, width: int, name: str) -> Array:
 
 def vector(values: ArrayLike, width: int, name: str) -> Array:
     """An array (width,) of its own, of finite numbers."""
-    array = np.array(values, dtype=np.float64)
+    array = np.array(_numbers(values, f"({width},)", name))
     if array.shape != (width,):
         raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
-    if not math.isfinite(array.dot(array)) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
-        raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
+    if not math.isfinite(sum(array.tolist())) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
+        wrong = np.flatnonzero(~np.isfinite(array)).tolist()
+        raise ArgumentError(f"{name} has entries that are not finite: {wrong}, expected ({width},) finite numbers")
     return array
 
 
@@ -44,7 +45,7 @@ def triple(values: ArrayLike, name: str) -> Vec3:
         x, y, z = values
         if type(x) in NUMBERS and type(y) in NUMBERS and type(z) in NUMBERS:
             return float(x), float(y), float(z)
-    array = np.asarray(values, dtype=np.float64)
+    array = _numbers(values, "(3,)", name)
     if array.shape != (3,):
         raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
     x, y, z = array.tolist()
@@ -54,7 +55,7 @@ def triple(values: ArrayLike, name: str) -> Vec3:
 def within(value: Any, low: float, high: float, name: str) -> float:
     """A number from low to high."""
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not low <= number <= high:
@@ -64,9 +65,16 @@ def within(value: Any, low: float, high: float, name: str) -> float:
 
 
 def finite(value: Any, shape: tuple[int, ...]) -> Array | None:
-    """The value as an array of its own of this shape, None where it is not or has entries that are not finite: the caller says so."""
+    """The value as an array of its own of this shape, None where it is none of finite numbers: the caller says what was expected."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         return None
     return array if array.shape == shape and np.isfinite(array).all() else None
+
+
+def _numbers(values: ArrayLike, expected: str, name: str) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {values!r}, expected numbers {expected}") from None

@@ -12,12 +12,11 @@ tau + sum of Jᵀ f = M a + h. Joint damping and friction do not enter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import Array, triple, wide
+from urdf_gibbs.arguments import Array, triple, wide, within
 from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.impact import after
 from urdf_gibbs.dynamics.model import model_of
@@ -218,8 +217,7 @@ def impact(
     known = (*METHODS, *BASELINES)
     if method not in known:
         raise UnknownNameError("method", method, known)
-    if not (isinstance(restitution, Real) and 0.0 <= restitution <= 1.0):
-        raise ArgumentError(f"restitution={restitution!r}, expected a number from 0 to 1")
+    restitution = within(restitution, 0.0, 1.0, "restitution")
     speed = wide(v, robot.nv, "v")
     M = mass_matrix(robot, q, method=method)
     if M.ndim != 2 or speed.ndim != 1:
@@ -231,7 +229,7 @@ def impact(
         raise SingularMassMatrixError(joints_of(robot, idle))
     Jn = np.array([_normal_row(robot, q, i, contact, method) for i, contact in enumerate(contacts)]).reshape(len(contacts), robot.nv)
     _check_independent(M, Jn, [str(contact[0]) for contact in contacts])
-    result, impulses = after(M.tolist(), Jn.tolist(), speed.tolist(), float(restitution))
+    result, impulses = after(M.tolist(), Jn.tolist(), speed.tolist(), restitution)
     return np.array(result, dtype=np.float64), np.array(impulses, dtype=np.float64)
 
 

@@ -6,15 +6,13 @@ one of the papers' formulations.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import triple
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY, finite_gravity
 from urdf_gibbs.dynamics.local_forward import solved
 from urdf_gibbs.dynamics.model import model_of, with_model
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, check_method
@@ -85,9 +83,7 @@ def source(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint: there are no equations of motion")
     chosen = NAMED if named and method == COMPILED else method
-    wanted = Options(triple(gravity, "gravity"), frame)
-    if not all(map(math.isfinite, wanted.gravity)):
-        raise ArgumentError(f"gravity {wanted.gravity}: expected three finite numbers [m/s^2]")
+    wanted = Options(finite_gravity(gravity), frame)
     kept = {name: checked_options(robot, name, wanted) for name in names}
     tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it names the joints of a singular mass matrix
     functions = []

@@ -14,8 +14,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import vector
 from urdf_gibbs.engine.adaptive import entry
-from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.meshes import MeshFolders, inside, mesh_folders, outside
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Link, Shape
@@ -67,12 +67,7 @@ class Scene:
 
 def configuration(robot: Robot, q: ArrayLike | None) -> Array:
     """q (nq,), the neutral one for None."""
-    if q is None:
-        return robot.neutral()
-    array = np.asarray(q, dtype=np.float64)
-    if array.shape != (robot.nq,) or not np.isfinite(array).all():
-        raise ArgumentError(f"q has shape {array.shape}, expected ({robot.nq},) finite numbers")
-    return array
+    return robot.neutral() if q is None else vector(q, robot.nq, "q")
 
 
 def body_placements(robot: Robot, q: Array) -> Array:
