@@ -8,6 +8,7 @@ import gc
 import inspect
 import sys
 import threading
+import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -354,6 +355,30 @@ def test_references_and_buffers_are_given_back() -> None:
     own = np.ones(3)
     f(own, y, out)
     own.resize(5)
+
+
+def test_a_new_array_belongs_to_the_caller_alone() -> None:
+    f, _ = build([3, 2], (100, 100))
+    (x, y), _ = plain([3, 2], (100, 100))
+    assert sys.getrefcount(f(x, y)) == 1  # the argument of getrefcount itself
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(100):  # 80 kB each: of success, a failed kernel, a wrong input
+            f(x, y)
+            f(-x, y)
+            f(x, [1.0])
+        assert tracemalloc.get_traced_memory()[0] - before < 80_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_memory_for_a_new_array_is_an_exception() -> None:
+    f, recorder = build([3], (3,))
+    huge = make_entry("sums", kernel([3], 3), [3], (2**40, 2**40), recorder)
+    with pytest.raises((MemoryError, ValueError)):  # numpy says ValueError of a size that no address reaches
+        huge(np.ones(3))
+    assert recorder.calls == 0 and f(np.ones(3)).tolist() == [3.0, 4.0, 5.0]
 
 
 def test_entry_frees_what_it_held() -> None:
