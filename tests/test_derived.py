@@ -7,6 +7,7 @@ import dataclasses
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 import weakref
@@ -168,8 +169,9 @@ def test_a_forked_process_finds_locks_free() -> None:
     held.wait(30.0)
     child = os.fork()
     if not child:
+        signal.alarm(10)  # which ends a process that waits for the lock
         with lock, lock:
             os._exit(7)
     done.set()
     holder.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7  # a lock that is not free would hang here
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
