@@ -57,8 +57,8 @@ def used() -> ug.Robot:
 def test_a_copy_starts_with_nothing_and_works(way: str) -> None:
     robot = used()
     other = COPIES[way](robot)
-    assert other is not robot and not other._derived
-    assert robot._derived  # which keeps its own
+    assert other is not robot and not other._derived and not ENTRIES.of(other)
+    assert robot._derived and ENTRIES.of(robot)  # which keeps its own
     assert ug.mass_matrix(other, np.zeros(1)) == [[MASS]]
     assert ug.bias(other, np.zeros(1), np.zeros(1)) == [MASS * 9.81]
     assert ug.simulate(other, np.zeros(1), np.zeros(1), 0.1).q[-1] == pytest.approx(-0.5 * 9.81 * 0.1**2, rel=1e-9)

@@ -21,7 +21,7 @@ from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.impact import after
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import BASELINES, COMPILED, METHODS, REFERENCES
-from urdf_gibbs.engine.adaptive import ENTRIES, entry, weighed
+from urdf_gibbs.engine.adaptive import entry, weighed
 from urdf_gibbs.engine.elements import dealt
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.engine.questions import ELEMENTS
@@ -39,7 +39,7 @@ DEPENDENT = 1e-10  # of contacts that are fully their own, K scaled to a unit di
 def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """Joint-space inertia matrix M (..., nv, nv), full and symmetric."""
     if method is COMPILED:
-        code = robot._derived[ENTRIES].get("mass_matrix") or entry(robot, "mass_matrix")
+        code = robot._derived.entries.get("mass_matrix") or entry(robot, "mass_matrix")
     else:
         code = kernel(robot, "mass_matrix", method=method)
     return code(q) if out is None else code(q, out)
@@ -73,7 +73,7 @@ def bias(
 ) -> Array:
     """Coriolis, centrifugal and gravity forces h (..., nv): tau = M a + h."""
     if gravity is EARTH_GRAVITY and method is COMPILED:
-        code = robot._derived[ENTRIES].get("bias") or entry(robot, "bias")
+        code = robot._derived.entries.get("bias") or entry(robot, "bias")
     else:
         code, g = weighed(robot, "bias", gravity, method)
         if g is not None:
@@ -86,7 +86,7 @@ def gravity_force(
 ) -> Array:
     """The part of h that gravity makes (..., nv): what holds the robot at rest, but for the strain of elastic links."""
     if gravity is EARTH_GRAVITY and method is COMPILED:
-        code = robot._derived[ENTRIES].get("gravity_force") or entry(robot, "gravity_force")
+        code = robot._derived.entries.get("gravity_force") or entry(robot, "gravity_force")
     else:
         code, g = weighed(robot, "gravity_force", gravity, method)
         if g is not None:
@@ -110,7 +110,7 @@ def inverse_dynamics(
         own = inverse_dynamics(robot, q, v, a, gravity=gravity, method=method)
         return _put(_sum(tau=own, external=-_external_force(robot, q, external)), out)
     if gravity is EARTH_GRAVITY and method is COMPILED:
-        code = robot._derived[ENTRIES].get("inverse_dynamics") or entry(robot, "inverse_dynamics")
+        code = robot._derived.entries.get("inverse_dynamics") or entry(robot, "inverse_dynamics")
     else:
         code, g = weighed(robot, "inverse_dynamics", gravity, method)
         if g is not None:
@@ -133,7 +133,7 @@ def forward_dynamics(
     if external is not None:
         tau = _sum(tau=wide(tau, robot.nv, "tau"), external=_external_force(robot, q, external))
     if gravity is EARTH_GRAVITY and method is COMPILED:
-        code = robot._derived[ENTRIES].get("forward_dynamics") or entry(robot, "forward_dynamics")
+        code = robot._derived.entries.get("forward_dynamics") or entry(robot, "forward_dynamics")
     else:
         code, g = weighed(robot, "forward_dynamics", gravity, method)
         if g is not None:
@@ -144,7 +144,7 @@ def forward_dynamics(
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
     if method is COMPILED:
-        code = robot._derived[ENTRIES].get("kinetic_energy") or entry(robot, "kinetic_energy")
+        code = robot._derived.entries.get("kinetic_energy") or entry(robot, "kinetic_energy")
     else:
         code = kernel(robot, "kinetic_energy", method=method)
     return code(q, v) if out is None else code(q, v, out)
@@ -159,7 +159,7 @@ def potential_energy(
         fixed = base.mass * float(np.dot(triple(gravity, "gravity"), base.com))
         return _put(potential_energy(robot, q, gravity=gravity) - fixed, out)
     if gravity is EARTH_GRAVITY:
-        code = robot._derived[ENTRIES].get("potential_energy") or entry(robot, "potential_energy")
+        code = robot._derived.entries.get("potential_energy") or entry(robot, "potential_energy")
     else:
         code, g = weighed(robot, "potential_energy", gravity, COMPILED)
         if g is not None:
@@ -170,7 +170,7 @@ def potential_energy(
 def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False, out: Array | None = None) -> Array:
     """Centre of mass (..., 3) [m] in the world, of the links that move; ``include_base`` adds those fixed to the world."""
     if not include_base:
-        code = robot._derived[ENTRIES].get("centre_of_mass") or entry(robot, "centre_of_mass")
+        code = robot._derived.entries.get("centre_of_mass") or entry(robot, "centre_of_mass")
         return code(q) if out is None else code(q, out)
     base = robot.base_inertia
     moment = entry(robot, "first_moment")(q) + base.mass * np.array([1.0, *base.com])
@@ -182,7 +182,7 @@ def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False, ou
 
 def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """(..., 6): linear momentum, then angular momentum about the centre of mass, in world axes."""
-    code = robot._derived[ENTRIES].get("momentum") or entry(robot, "momentum")
+    code = robot._derived.entries.get("momentum") or entry(robot, "momentum")
     return code(q, v) if out is None else code(q, v, out)
 
 
@@ -192,16 +192,16 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
     A point of an elastic link, given where it is in the straight link, lies in the section at its root or at its tip and moves with it.
     """
     if point is None:
-        code = robot._derived[ENTRIES].get(("jacobian", frame)) or entry(robot, "jacobian", frame)
+        code = robot._derived.entries.get(("jacobian", frame)) or entry(robot, "jacobian", frame)
     else:
         at = triple(point, "point")
-        code = robot._derived[ENTRIES].get(("jacobian", frame, at)) or entry(robot, "jacobian", frame, at)
+        code = robot._derived.entries.get(("jacobian", frame, at)) or entry(robot, "jacobian", frame, at)
     return code(q) if out is None else code(q, out)
 
 
 def frame_placement(robot: Robot, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
     """4x4 placement (..., 4, 4) of the link ``frame`` in the world."""
-    code = robot._derived[ENTRIES].get(("placement", frame)) or entry(robot, "placement", frame)
+    code = robot._derived.entries.get(("placement", frame)) or entry(robot, "placement", frame)
     return code(q) if out is None else code(q, out)
 
 

@@ -18,13 +18,12 @@ from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.engine.kernel import Plain, kernel, kernel_of
 from urdf_gibbs.engine.questions import Options, checked_options
-from urdf_gibbs.robot.derived import Shelf
+from urdf_gibbs.robot.derived import Derivable, Shelf
 from urdf_gibbs.robot.model import Robot
 
 Code = Callable[..., Array]
 Found = str | tuple[str, str] | tuple[str, str, Vec3]  # a question; with its frame; with its frame and a point
 
-ENTRIES: Shelf[Found, Code] = Shelf()  # under the Earth's gravity
 WEIGHED: Shelf[str, Code] = Shelf()  # gravity is the last input
 COMPILED_AT_ONCE = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 STATES_BEFORE_COMPILING = 100  # answered in plain Python before a compilation is worth its time
@@ -33,6 +32,16 @@ EARTH = list(EARTH_GRAVITY)
 VECTORS = 256  # gravities that are kept as arrays
 
 _vectors: dict[tuple[float, ...], Array | None] = {}  # None: the Earth's, which is baked in
+
+
+class Entries(Shelf[Found, Code]):
+    """Where the public functions look first."""
+
+    def of(self, robot: Derivable) -> dict[Found, Code]:
+        return robot._derived.entries
+
+
+ENTRIES = Entries()  # under the Earth's gravity
 
 
 def entry(robot: Robot, question: str, frame: str = "", point: Vec3 | None = None) -> Code:
@@ -55,7 +64,7 @@ def weighed(robot: Robot, question: str, gravity: Any, method: str) -> tuple[Cod
         except (KeyError, TypeError):
             vector = _new_vector(gravity)
     if vector is None:
-        return robot._derived[ENTRIES].get(question) or entry(robot, question), None
+        return robot._derived.entries.get(question) or entry(robot, question), None
     return robot._derived[WEIGHED].get(question) or _new_weighed(robot, question), vector
 
 
@@ -67,7 +76,7 @@ def _new_vector(gravity: ArrayLike) -> Array | None:
     values = triple(gravity, "gravity")
     if len(_vectors) >= VECTORS:
         _vectors.clear()
-    return _vectors.setdefault(values, np.array(values) if values != EARTH_GRAVITY else None)
+    return _vectors.setdefault(values, None if values == EARTH_GRAVITY else np.array(values))
 
 
 def _first(robot: Robot, question: str, options: Options, shelf: Shelf[Any, Code], found: Found) -> Code:

@@ -21,7 +21,16 @@ _lock = Lock()  # making one thing may make another
 
 
 class Derived(dict["Shelf[Any, Any]", dict[Any, Any]]):
-    """The shelves of one robot, each made when first looked at."""
+    """The shelves of one robot, each made when first looked at.
+
+    ``entries`` are those of the public functions (engine/adaptive.py): looked at in every call, and an attribute is found soonest.
+    """
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: dict[Any, Any] = {}
 
     def __missing__(self, shelf: Shelf[Any, Any]) -> dict[Any, Any]:
         return self.setdefault(shelf, {})
@@ -50,7 +59,7 @@ class Shelf(Generic[Key, Thing]):
 
     def get(self, robot: Derivable, key: Key, make: Callable[[], Thing]) -> Thing:
         """The thing of that key (never None), made by one thread while others wait where there is none yet."""
-        things: dict[Key, Thing] = robot._derived[self]
+        things = self.of(robot)
         found = things.get(key)
         if found is not None and self._most is None:
             return found

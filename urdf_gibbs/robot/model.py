@@ -221,9 +221,10 @@ class Robot(Derivable):
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
         name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "mass_matrix_elements" (of pairs=), "bias",
-        "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement"
-        (of frame=), "placements" (of all bodies, nb x 12: rotation row by row, then place). options: gravity=(3,); frame= (a link) for
-        "jacobian" and "placement", and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
+        "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "centre_of_mass", "momentum",
+        "jacobian", "placement" (of frame=), "placements" (of all bodies, nb x 12: rotation row by row, then place). options: gravity=(3,),
+        which is baked in, or None, which makes it the last input: ``kernel(q, v, gravity)``; frame= (a link) for "jacobian" and
+        "placement", and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
         ``robot.parameters.ravel()``, the last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
