@@ -21,6 +21,7 @@ driver: $(VENV)/.dev
 	$(BIN)/python -m urdf_gibbs.engine.build_driver
 
 bench: $(VENV)/.dev
+	$(BIN)/python validation/bench_calls.py
 	$(BIN)/python validation/bench_load.py
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py

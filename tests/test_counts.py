@@ -16,7 +16,7 @@ from urdf_gibbs.counts.polynomial import fitted, polynomial
 from urdf_gibbs.counts.printed import SHAFEI_2017, SHAFEI_2018, WANG_JU, equivalent_additions, table_2
 from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
 from urdf_gibbs.counts.tables import Pair, value
-from urdf_gibbs.engine.kernel import REFERENCES
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 

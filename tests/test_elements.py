@@ -14,7 +14,7 @@ from test_validate import FOLDER
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.elements import Dealt
+from urdf_gibbs.engine.elements import DEALT, Dealt
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.planar_3r import CORRECTIONS, PRINTED, evaluated, values_of
 
@@ -154,7 +154,7 @@ def test_groups_have_code_of_their_own() -> None:
     robot, oracle = made("branched12")
     pairs = [(i, j) for i in range(robot.nv) for j in range(i + 1)]
     ug.mass_matrix_elements(robot, robot.neutral(), pairs, threads=2)
-    dealt = [code.__self__ for key, code in robot._cache.items() if key.startswith("dealt")]
+    dealt = list(DEALT.of(robot).values())
     assert len(dealt) == 1 and isinstance(dealt[0], Dealt)
     q = robot.random(0, 20_000)  # several blocks for each thread
     out = ug.mass_matrix_elements(robot, q, pairs, threads=2)

@@ -20,7 +20,7 @@ from urdf_text import robot as robot_text
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, load
 from urdf_gibbs.bundled import model_names, model_path
-from urdf_gibbs.engine.kernel import AS_PRINTED, REFERENCES
+from urdf_gibbs.dynamics.registry import AS_PRINTED, REFERENCES
 from urdf_gibbs.equations import readable, trigonometry
 from urdf_gibbs.equations.collect import collected
 from urdf_gibbs.equations.parameters import named_model

@@ -13,9 +13,9 @@ from flexible_trees import Array, chain, lagrangian, random_flexible, spatial_ch
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import gibbs_appell_flexible, shafei2017
 from urdf_gibbs.dynamics.model import Model, model_of
+from urdf_gibbs.dynamics.registry import AS_PRINTED, all_methods_of
 from urdf_gibbs.dynamics.scalar import Matrix
 from urdf_gibbs.dynamics.shafei2017_lists import Cell, expression_cells, listed_cells
-from urdf_gibbs.engine.kernel import AS_PRINTED, all_methods_of
 
 METHOD = "shafei2017"
 GRAVITY = (0.6, -1.1, -9.7)

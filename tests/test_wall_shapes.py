@@ -384,7 +384,7 @@ def test_an_implicit_wall_beyond_the_bounds_is_found_and_one_that_is_nowhere_is_
 
 def test_a_slow_implicit_wall_gets_a_coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = drawing(Implicit(waves), BOX)
-    monkeypatch.setattr(wall_shapes, "PATIENCE", 0.0)
+    monkeypatch.setattr(wall_shapes, "GRID_SECONDS", 0.0)
     coarse = drawing(Implicit(waves), BOX)
     assert len(coarse.surface.vertices) < 0.3 * len(fine.surface.vertices)
     assert max(abs(waves(x)) for x in coarse.surface.vertices.astype(float)) < 1e-6

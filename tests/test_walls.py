@@ -498,7 +498,7 @@ WRONG = [
     (lambda: Vibration((1, 2), 3.0), r"Vibration: amplitude is \(1, 2\)"),
     (lambda: Vibration((1, 2, 3), float("nan")), "Vibration: omega is nan"),
     (lambda: Drift(None), "Drift: velocity is None"),
-    (lambda: Plane().gap([1.0, 2.0]), r"Plane: x has shape \(2,\); expected \(\.\.\., 3\)"),
+    (lambda: Plane().gap([1.0, 2.0]), r"Plane: x has shape \(2,\), expected \(\.\.\., 3\)"),
     (lambda: Plane().gap_rate([[1.0, 2.0, 3.0]] * 2, [[1.0, 2.0, 3.0]] * 3), "do not broadcast"),
 ]
 

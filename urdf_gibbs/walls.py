@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import finite, wide
 from urdf_gibbs.errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -498,13 +499,10 @@ def _shown(value: object) -> str:
 
 
 def _number(kind: str, what: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
+    number = finite(value, ())
+    if number is None:
         raise ArgumentError(f"{kind}: {what} is {value!r}; expected a finite number")
-    return number
+    return float(number)
 
 
 def _length(kind: str, what: str, value: Any) -> float:
@@ -515,11 +513,8 @@ def _length(kind: str, what: str, value: Any) -> float:
 
 
 def _vector(kind: str, what: str, value: Any, count: int = 3) -> tuple[float, ...]:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.full(0, np.nan)
-    if array.shape != (count,) or not np.isfinite(array).all():
+    array = finite(value, (count,))
+    if array is None:
         raise ArgumentError(f"{kind}: {what} is {_shown(value)}; expected {count} finite numbers")
     return tuple(array.tolist())
 
@@ -543,11 +538,8 @@ def _unit(kind: str, what: str, value: Any) -> tuple[float, ...]:
 def _rotation(kind: str, value: Any) -> tuple[tuple[float, ...], ...] | None:
     if value is None:
         return None
-    try:
-        matrix = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        matrix = np.zeros(0)
-    if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), rtol=0.0, atol=1e-9) or np.linalg.det(matrix) < 0.0:
+    matrix = finite(value, (3, 3))
+    if matrix is None or not np.allclose(matrix @ matrix.T, np.eye(3), rtol=0.0, atol=1e-9) or np.linalg.det(matrix) < 0.0:
         raise ArgumentError(f"{kind}: rotation is {_shown(value)}; expected a rotation matrix (3, 3), or None")
     return tuple(tuple(row) for row in matrix.tolist())
 
@@ -562,10 +554,4 @@ def _sign(kind: str, side: Any) -> float:
 
 
 def _points(kind: str, what: str, value: ArrayLike) -> Array:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{kind}: {what} is {value!r}; expected an array (..., 3)") from None
-    if array.ndim == 0 or array.shape[-1] != 3:
-        raise ArgumentError(f"{kind}: {what} has shape {array.shape}; expected (..., 3)")
-    return array
+    return wide(value, 3, f"{kind}: {what}")

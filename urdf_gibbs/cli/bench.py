@@ -27,7 +27,8 @@ from rich.table import Table
 
 import urdf_gibbs
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import COMPILED, FLEXIBLE_METHODS, GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.registry import COMPILED, FLEXIBLE_METHODS
 from urdf_gibbs.errors import OracleMissingError, SingularMassMatrixError, UrdfError
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.load import Base
@@ -140,7 +141,7 @@ def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result:
     if tied:
         model = _tied_model(path, base)
     else:
-        oracle = Oracle(path, base, mimic=False, gravity=GRAVITY)
+        oracle = Oracle(path, base, mimic=False, gravity=EARTH_GRAVITY)
         model, notes = oracle.model, list(oracle.notes)
     result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
     rivals = mujoco_timers(path, robot)

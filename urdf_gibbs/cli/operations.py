@@ -17,9 +17,10 @@ from urdf_gibbs.counts.literal import literal
 from urdf_gibbs.counts.printed import table_2
 from urdf_gibbs.counts.scalars import Traced, as_written, triangle
 from urdf_gibbs.dynamics import crba, rnea
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.local_frames import local_model
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.engine.graph import TooLarge
-from urdf_gibbs.engine.kernel import GRAVITY, REFERENCES
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.robot.model import Robot
@@ -111,7 +112,7 @@ def _counted_or_not(formulation: str, count: Counts) -> dict[str, Any]:
 
 def formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """(quantity, formulation, what counts it) for all that is compared, ours first."""
-    local, gravity = local_model(robot), list(GRAVITY)
+    local, gravity = local_model(robot), list(EARTH_GRAVITY)
     peers: dict[str, dict[str, Traced]] = {
         "mass_matrix": {"CRBA": lambda q, v, tau: triangle(crba.mass_matrix(local, q))},
         "bias": {"RNEA": lambda q, v, tau: rnea.bias(local, q, v, gravity)},
@@ -152,7 +153,7 @@ def literal_counts(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
 
 def _ours(robot: Robot, quantity: str) -> Counts:
     question = "mass_matrix_packed" if quantity == "mass_matrix" else quantity
-    return lambda: counted(trace(robot, question, Options(GRAVITY)).outputs)
+    return lambda: counted(trace(robot, question, Options(EARTH_GRAVITY)).outputs)
 
 
 def _named(label: str, quantity: str) -> str:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, resolve, write_json
-from urdf_gibbs.engine.kernel import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
+from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError
 from urdf_gibbs.lint import check as lint
 from urdf_gibbs.oracle import compare

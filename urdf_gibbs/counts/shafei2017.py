@@ -13,8 +13,8 @@ from urdf_gibbs.counts.printed import SHAFEI_2017, Formula
 from urdf_gibbs.counts.robots import elastic_chain
 from urdf_gibbs.counts.scalars import as_written
 from urdf_gibbs.counts.tables import Pair, Row, Table, both, claims, fits, pair, value
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.dynamics.shafei2017_lists import Cell, listed_cells
-from urdf_gibbs.engine.kernel import REFERENCES
 
 GRAVITY = (0.0, -9.81, 0.0)  # along -X2
 PRINTED, COLLECTED, TRANSFORMATIONS = METHODS = ("shafei2017", "gibbs_appell_flexible", "transformations_flexible")

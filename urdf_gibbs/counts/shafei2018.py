@@ -17,7 +17,7 @@ from urdf_gibbs.counts.printed import SHAFEI_2018, Formula
 from urdf_gibbs.counts.robots import planar_tree
 from urdf_gibbs.counts.scalars import as_written
 from urdf_gibbs.counts.tables import Figure, Pair, Row, Table, both, claims, curves, fits, fits_by_kind, pair, parts, value
-from urdf_gibbs.engine.kernel import REFERENCES
+from urdf_gibbs.dynamics.registry import REFERENCES
 
 LABELS = {"lagrangian_4x4": "Lagrangian 4x4", "gibbs_appell_3x3": "Gibbs-Appell 3x3", "gibbs_appell": "Gibbs-Appell 3x3 and 4x4"}
 GRAVITY = (0.0, -9.81, 0.0)  # along -X2

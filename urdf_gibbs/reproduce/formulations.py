@@ -12,7 +12,7 @@ import numpy as np
 
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal
 from urdf_gibbs.reproduce.claims import Grid, Progress, Section
 from urdf_gibbs.reproduce.measure import bounded
@@ -39,7 +39,7 @@ def section(progress: Progress) -> Section:
             warnings.simplefilter("ignore", ug.UrdfWarning)
             try:
                 robot = ug.load(path, base="floating")
-                oracle = Oracle(path, "floating", True, GRAVITY)
+                oracle = Oracle(path, "floating", True, EARTH_GRAVITY)
             except (ug.UrdfError, OracleRefusal):
                 continue
         if robot.is_flexible:

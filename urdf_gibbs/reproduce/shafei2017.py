@@ -13,9 +13,9 @@ import urdf_gibbs as ug
 from urdf_gibbs.counts.robots import elastic_chain
 from urdf_gibbs.dynamics import shafei2017, shafei2017_links, shafei2017_lists, transformations_flexible
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.registry import AS_PRINTED, FLEXIBLE_METHODS, REFERENCES
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar
 from urdf_gibbs.engine.graph import Graph
-from urdf_gibbs.engine.kernel import AS_PRINTED, FLEXIBLE_METHODS, REFERENCES
 from urdf_gibbs.flexible.modes import sigma, wave_number
 from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
 from urdf_gibbs.reproduce.claims import (

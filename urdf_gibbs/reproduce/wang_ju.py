@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import Model, model_of, path
 from urdf_gibbs.dynamics.scalar import skew
-from urdf_gibbs.engine.kernel import GRAVITY
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.claims import Agreement, Claim, Figure, Gap, Grid, Progress, Section, agreement, number, numbers
 from urdf_gibbs.reproduce.measure import ROUND_OFF, bounded
@@ -58,7 +58,7 @@ def matrix(progress: Progress) -> Section:
 
 def pinocchio_matrices(source: str | PathLike[str], q: Array) -> Array:
     """Pinocchio's M (n, nv, nv) of a robot on a fixed base at q (n, nq)."""
-    oracle = Oracle(source, "fixed", True, GRAVITY)
+    oracle = Oracle(source, "fixed", True, EARTH_GRAVITY)
     zero = np.zeros(oracle.nv)
     return np.array([oracle.answers(one, zero, zero, zero, {}).mass_matrix for one in q])
 
@@ -141,7 +141,7 @@ def _lever(body: explicit.Pose, joint: explicit.Pose) -> Array:
 def _bias() -> Claim:
     """Joint 3 prismatic, so that every term of Eqs. 13 and 14 acts."""
     robot, text = _rocker_arm((REVOLUTE, REVOLUTE, PRISMATIC, REVOLUTE, REVOLUTE))
-    model, oracle = model_of(robot), Oracle(text, "fixed", True, GRAVITY)
+    model, oracle = model_of(robot), Oracle(text, "fixed", True, EARTH_GRAVITY)
     rng = np.random.default_rng(0)
     states = [(robot.random(rng), rng.normal(size=5)) for _ in range(5)]
     references = [oracle.answers(q, v, v, v, {}).bias for q, v in states]
@@ -171,7 +171,7 @@ def _bias() -> Claim:
 
 def _h(model: Model, pose: list[explicit.Pose], v: Array, coriolis: float, gyroscopic: float, products: bool) -> Array:
     """h (nv) by Eqs. 13 and 14 in NumPy with these coefficients; ``products``: and what Eqs. 11 and 12 hold without accelerations."""
-    h, g = np.zeros(model.nv), np.array(GRAVITY)
+    h, g = np.zeros(model.nv), np.array(EARTH_GRAVITY)
     for k, body in enumerate(model.bodies):
         omega, alpha, acceleration, place = np.zeros((4, 3))
         for l in path(model, k):  # noqa: E741 - the paper's name

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs.counts.robots import chain
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.claims import MARGIN, Agreement, Claim, Figure, Gap, Grid, Progress, Section, agreement, faster
 from urdf_gibbs.reproduce.elements import BY_ELEMENTS, BY_STATES, ONE, Row, measure
@@ -35,7 +35,7 @@ def section(progress: Progress) -> Section:
 def _matrix(q: Array) -> Array:
     """Pinocchio's M of the rocker arm."""
     zero = np.zeros(5)
-    return np.asarray(Oracle(ug.model_path("rocker_arm"), "fixed", True, GRAVITY).answers(q, zero, zero, zero, {}).mass_matrix)
+    return np.asarray(Oracle(ug.model_path("rocker_arm"), "fixed", True, EARTH_GRAVITY).answers(q, zero, zero, zero, {}).mass_matrix)
 
 
 def _alone() -> Claim:

@@ -25,6 +25,7 @@ from urdf_gibbs import walls as wall_classes
 from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, resolve_pairs, resolve_points
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfError, UrdfGibbsError
 from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot import xml
@@ -42,7 +43,6 @@ from urdf_gibbs.walls import Wall
 Array = NDArray[np.float64]
 Table = dict[str, Any]
 
-EARTH = (0.0, 0.0, -9.81)
 TOP = (
     "title",
     "duration",
@@ -265,7 +265,7 @@ class _Reader:
         self.known((), content, TOP)
         title = self.string(("title",), content.get("title", ""))
         duration = self.number(("duration",), content["duration"], above=0.0) if self.has((), content, "duration") else None
-        gravity = self.numbers(("gravity",), content.get("gravity", list(EARTH)), 3)
+        gravity = self.numbers(("gravity",), content.get("gravity", list(EARTH_GRAVITY)), 3)
         law = self.choice(("law",), content.get("law", LAWS[0]), LAWS)
         restitution = self.number(("restitution",), content.get("restitution", 1.0), least=0.0, most=1.0)
         tolerances = self.tolerances(content)

@@ -18,15 +18,18 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import triple, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.own_contacts import own_contacts
 from urdf_gibbs.contact.points import PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.engine.jit import OUT_OF_MEMORY, block_addresses
-from urdf_gibbs.engine.kernel import GRAVITY, c_function, kernel, triple
+from urdf_gibbs.engine.kernel import c_function, kernel
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError, UnknownNameError, UrdfGibbsError
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import driver
@@ -67,11 +70,10 @@ Progress = Callable[[float, int], None]
 DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
 QUATERNION = 1e-6
 ROWS, BLOWS = 512, 256  # of the record that is handed over at once
-PATIENCE = 0.1  # s between two looks at Ctrl-C
+LOOK_EVERY = 0.1  # s between two looks at Ctrl-C
 SINGULAR_FROM = 1e-12  # an eigenvalue of M, scaled to a unit diagonal: below this accelerations have few right digits
 SMALL = 100  # velocities: 512 steps take some hundredths of a second at most
 LISTED = 6  # contacts in an error
-KEPT = 8  # simulators with each robot
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
 PLAIN = frozenset((bool, int, float, str, type(None)))
 REASONS = {
@@ -101,7 +103,7 @@ class Simulator:
         walls: Wall | Iterable[Wall] = (),
         law: str = "newton",
         restitution: float = 1.0,
-        gravity: ArrayLike = GRAVITY,
+        gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
         pairs: Iterable[Sequence[Any]] = (),
         joint_limits: bool = False,
@@ -124,7 +126,7 @@ class Simulator:
             raise UnknownNameError("impact law", law, LAWS)
         if not robot.nv:
             raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
-        self.restitution = _within("restitution", restitution, 0.0, 1.0)
+        self.restitution = within(restitution, 0.0, 1.0, "restitution")
         for name, value in {
             "rtol": rtol,
             "atol": atol,
@@ -133,15 +135,15 @@ class Simulator:
             "resolution": resolution,
             "memory": memory,
         }.items():
-            if not _within(name, value, 0.0, np.inf) > 0.0:
+            if not within(value, 0.0, np.inf, name) > 0.0:
                 raise ArgumentError(f"{name}={value!r}, expected more than 0")
-        _within("tie", tie, 0.0, 1e-3)
-        _within("cycle", cycle, 0.0, np.inf)
+        within(tie, 0.0, 1e-3, "tie")
+        within(cycle, 0.0, np.inf, "cycle")
         if controller is not None and not callable(controller):
             raise ArgumentError(f"controller={controller!r}, expected a function of (t, q, v) or None")
         if controller is not None and torque is not None:
             raise ArgumentError("torque and controller are both given, expected one: a controller returns all that acts on the joints")
-        if controller_rate is not None and not 0.0 < _within("controller_rate", controller_rate, 0.0, np.inf) < np.inf:
+        if controller_rate is not None and not 0.0 < within(controller_rate, 0.0, np.inf, "controller_rate") < np.inf:
             raise ArgumentError(f"controller_rate={controller_rate!r}, expected calls per second, or None: in each stage of each step")
         if switches is not None and (not callable(switches) or controller is None or controller_rate is not None):
             raise ArgumentError(
@@ -155,7 +157,7 @@ class Simulator:
         self._candidates = candidates(
             robot, self.walls, self.points, resolve_pairs(robot, self.points, pairs), joint_limits, self.restitution, resolution
         )
-        self._torque = _vector("torque", np.zeros(robot.nv) if torque is None else torque, robot.nv)
+        self._torque = vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")
         resistance = _resistance(robot) if damping else np.zeros(robot.nv)
         self._controller = Controlled(controller, robot, switches, self.gravity, resistance) if controller is not None else None
         self._blocks = np.array(block_addresses(), dtype=np.int64)
@@ -340,7 +342,7 @@ class Simulator:
                     log.take()
                     took = clock.perf_counter() - before
                     tried = max(1, _tried(state) - done)  # the record may have been full sooner
-                    steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
+                    steps = int(min(1_000_000, max(16, min(4.0 * steps, tried * 0.5 * LOOK_EVERY / max(took, 1e-9)))))
                     if progress is not None:
                         progress(float(state.clock[TIME]), int(state.count[IMPACTS]))
         if progress is not None:
@@ -426,7 +428,7 @@ class Simulator:
     def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
         """The impact of what touches and approaches in this state, now; None where nothing does."""
         with self._alone():
-            return self._impact(_vector("q", q, self.robot.nq), _vector("v", v, self.robot.nv), time)
+            return self._impact(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), time)
 
     def _impact(self, q: Array, v: Array, time: float) -> Impact | None:
         state = self._start(q, v, 0.0, time)
@@ -490,6 +492,7 @@ def simulate(
 
 
 _made: WeakSet[Simulator] = WeakSet()
+SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options
 
 
 def _begin_child() -> None:
@@ -509,12 +512,7 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
         hash(key)
     except TypeError:
         return Simulator(robot, **options)
-    kept: dict[Any, Simulator] = robot._cache.setdefault("simulators", {})
-    found = kept.pop(key, None) or Simulator(robot, **options)
-    kept[key] = found  # the newest last
-    while len(kept) > KEPT:
-        kept.pop(next(iter(kept)), None)
-    return found
+    return SIMULATORS.get(robot, key, lambda: Simulator(robot, **options))
 
 
 def _hashable(value: Any) -> Any:
@@ -551,9 +549,9 @@ def _listed(names: list[str]) -> str:
 
 def _checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> tuple[Array, Array, float]:
     """The start and the duration of a run as it takes them."""
-    q = _vector("q0", q0, robot.nq)
-    v = _vector("v0", np.zeros(robot.nv) if v0 is None else v0, robot.nv)
-    duration = _within("duration", duration, 0.0, np.inf)
+    q = vector(q0, robot.nq, "q0")
+    v = vector(np.zeros(robot.nv) if v0 is None else v0, robot.nv, "v0")
+    duration = within(duration, 0.0, np.inf, "duration")
     if duration == np.inf:
         raise ArgumentError("duration=inf, expected a finite number of seconds")
     floating = robot.joints if robot.nq != robot.nv else ()  # they alone have more positions than velocities
@@ -612,23 +610,3 @@ def _longest_step(found: Candidates, walls: Sequence[Wall], resolution: float) -
     if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
         bounds.append(10.0 * resolution)
     return min(bounds)
-
-
-def _vector(name: str, values: ArrayLike, width: int) -> Array:
-    array = np.array(values, dtype=float)
-    if array.shape != (width,):
-        raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
-    if not math.isfinite(array.dot(array)) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
-        raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
-    return array
-
-
-def _within(name: str, value: Any, low: float, high: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not low <= number <= high:
-        expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
-        raise ArgumentError(f"{name}={value!r}, expected {expected}")
-    return number

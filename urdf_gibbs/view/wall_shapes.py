@@ -31,7 +31,7 @@ FAR = 8.0  # times the size of the bounds: a round wall whose centre is further 
 CELLS = 12  # squares along a plane, about
 FINE, COARSE = 64, 400  # samples of a height field along each side: at least, and at most
 FEWEST, MOST = 20, 48  # cells along the longest side of the grid of an implicit wall
-PATIENCE = 1.0  # s for the values of an implicit wall on its grid
+GRID_SECONDS = 1.0  # for the values of an implicit wall on its grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,7 +365,7 @@ def _implicit(pieces: _Pieces, surface: Surface, box: Array, wall: Wall) -> None
         return
     share = (clock.perf_counter() - start) / values.size
     # Of a box with unequal sides the number of cells is what counts; about as many values again refine the vertices.
-    cells = int(min(MOST, (PATIENCE / share * (reach.max() ** 3 / reach.prod())) ** (1.0 / 3.0)))
+    cells = int(min(MOST, (GRID_SECONDS / share * (reach.max() ** 3 / reach.prod())) ** (1.0 / 3.0)))
     if cells > FEWEST:
         low, cell, values = _gridded(phi, middle, reach, cells)
     vertices, faces = _net(values)
