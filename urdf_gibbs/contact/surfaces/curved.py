@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from urdf_gibbs.contact.surfaces.distance import signed_distance
-from urdf_gibbs.contact.surfaces.layout import DISTANCE, JET, LOWEST, SPOT, Surfaces
+from urdf_gibbs.contact.surfaces.layout import DISTANCE, JET, LOWEST, SPOT, Row, Surfaces
 from urdf_gibbs.contact.surfaces.level import level_function
 from urdf_gibbs.contact.surfaces.sphere import lowest_on_sphere
 from urdf_gibbs.engine.jit import entry
@@ -12,14 +12,14 @@ from urdf_gibbs.engine.jit import entry
 @entry(Surfaces, int)
 def curved(s: Surfaces, i: int) -> int:
     """Answer the question of surface i in scratch[SPOT:] at scratch[JET:]."""
-    p, n, c, u = s.values[i], s.whole[i], s.data, s.scratch
+    row, u = Row(s.values[i], s.whole[i], s.data, s.scratch), s.scratch
     x, y, z, question = u[SPOT], u[SPOT + 1], u[SPOT + 2], int(u[SPOT + 3])
     if question == DISTANCE:
-        f = signed_distance(p, n, c, u, x, y, z)
+        f = signed_distance(row, x, y, z)
     elif question == LOWEST:
-        f = lowest_on_sphere(p, n, c, u, x, y, z, u[SPOT + 4])
+        f = lowest_on_sphere(row, x, y, z, u[SPOT + 4])
     else:
-        f = level_function(p, n, c, u, x, y, z, question)
+        f = level_function(row, x, y, z, question)
     for k in range(10):
         u[JET + k] = f[k]
     return 0

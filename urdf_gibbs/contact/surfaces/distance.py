@@ -6,25 +6,25 @@ import math
 
 from urdf_gibbs.contact.surfaces.axes import hessian_times
 from urdf_gibbs.contact.surfaces.height import nearest_sample
-from urdf_gibbs.contact.surfaces.layout import ALL, BOX, ELLIPSOID, FOOT, HEIGHT, KIND, RADIUS, SIZE, Array, Integers, Jet
+from urdf_gibbs.contact.surfaces.layout import ALL, BOX, ELLIPSOID, FOOT, HEIGHT, KIND, RADIUS, SIZE, Array, Jet, Row
 from urdf_gibbs.contact.surfaces.level import level_function, tangential
 from urdf_gibbs.engine.jit import jit
 
 
 @jit
-def signed_distance(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: float) -> Jet:
+def signed_distance(row: Row, x: float, y: float, z: float) -> Jet:
     """Signed distance, unit normal (3) and Hessian (6) of the distance, in the surface's axes."""
-    kind = n[KIND]
+    p, kind = row.values, row.whole[KIND]
     if kind == BOX:
         return box_distance(p, x, y, z)
-    foot = u[FOOT : FOOT + 3]
+    foot = row.scratch[FOOT : FOOT + 3]
     foot[0], foot[1], foot[2] = x, y, z
     if kind == ELLIPSOID:
         ellipsoid_foot(p[SIZE : SIZE + 3], foot)
     else:
-        _foot(p, n, c, u, foot)
+        _foot(row, foot)
     # With S = P H P / |grad| at the foot, the distance d has the Hessian S (I + d S)^-1.
-    here, f = level_function(p, n, c, u, x, y, z, ALL), level_function(p, n, c, u, foot[0], foot[1], foot[2], ALL)
+    here, f = level_function(row, x, y, z, ALL), level_function(row, foot[0], foot[1], foot[2], ALL)
     away = f[1] * (x - foot[0]) + f[2] * (y - foot[1]) + f[3] * (z - foot[2])
     if here[0] * away < 0.0:
         # Far from a wall a foot may be found behind another part of it: the first order is the better answer then.
@@ -101,20 +101,20 @@ def ellipsoid_foot(a: Array, x: Array) -> None:
 
 
 @jit
-def _foot(p: Array, n: Integers, c: Array, u: Array, x: Array) -> None:
+def _foot(row: Row, x: Array) -> None:
     """x (3,) becomes a point of the surface nearest to it: Newton for x = foot + lambda grad(foot), phi(foot) = 0.
 
     lambda is the least-squares one at each iterate; where the tangential Hessian is not positive the step is a projected gradient's,
     so that it ends in a minimum of the distance. It is the least one near the wall, not always far from it.
     """
     px, py, pz = x[0], x[1], x[2]
-    if n[KIND] == HEIGHT:
-        nearest_sample(p, n, c, u, x)
+    if row.whole[KIND] == HEIGHT:
+        nearest_sample(row, x)
     for k in range(60):
-        f = level_function(p, n, c, u, x[0], x[1], x[2], ALL)
+        f = level_function(row, x[0], x[1], x[2], ALL)
         size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
         if size == 0.0:  # the centre of symmetry of some surfaces: any way out will do
-            step = 0.01 * p[RADIUS]
+            step = 0.01 * row.values[RADIUS]
             x[0], x[1], x[2] = x[0] + 0.48 * step, x[1] + 0.6 * step, x[2] + 0.64 * step
             continue
         a, b, e = f[1] / size, f[2] / size, f[3] / size

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from urdf_gibbs.contact.surfaces.layout import COUNT_X, COUNT_Y, OFFSET, SIZE, WEIGHTS, Array, Integers
+from urdf_gibbs.contact.surfaces.layout import COUNT_X, COUNT_Y, OFFSET, SIZE, WEIGHTS, Array, Row
 from urdf_gibbs.engine.jit import jit
 
 
 @jit
-def height_at(p: Array, n: Integers, c: Array, u: Array, x: float, y: float) -> tuple[float, float, float, float, float, float]:
+def height_at(row: Row, x: float, y: float) -> tuple[float, float, float, float, float, float]:
     """h, h_x, h_y, h_xx, h_xy, h_yy of a height field."""
+    p, n, c, u = row
     dx, dy, columns = p[SIZE + 1], p[SIZE + 3], n[COUNT_Y] + 2
     a, b = u[WEIGHTS : WEIGHTS + 12], u[WEIGHTS + 12 : WEIGHTS + 24]
     first = _weights((x - p[SIZE]) / dx, n[COUNT_X], a) * columns + _weights((y - p[SIZE + 2]) / dy, n[COUNT_Y], b) + n[OFFSET]
@@ -56,12 +57,12 @@ def _weights(x: float, count: int, out: Array) -> int:
 
 
 @jit
-def nearest_sample(p: Array, n: Integers, c: Array, u: Array, x: Array) -> None:
+def nearest_sample(row: Row, x: Array) -> None:
     """x (3,) becomes the nearest of many points of the height field, from the one below outwards."""
     px, py, pz, best, reach = x[0], x[1], x[2], math.inf, 0.0
     for k in range(-1, 41 * 41):
         a, b = px + (k % 41 - 20) * reach, py + (k // 41 - 20) * reach
-        h = height_at(p, n, c, u, a, b)[0]
+        h = height_at(row, a, b)[0]
         d = math.sqrt((a - px) ** 2 + (b - py) ** 2 + (h - pz) ** 2)
         if d < best:
             x[0], x[1], x[2], best = a, b, h, d

@@ -7,6 +7,7 @@ Points x in world axes; y = frame (x - centre - d(t)) are a surface's own axes. 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Jet = tuple[float, float, float, float, float, float, float, float, float, float]
+
 PLANE, CYLINDER, SPHERE, ELLIPSOID, BOX, HEIGHT, IMPLICIT = range(7)
 KINDS = {"plane": PLANE, "cylinder": CYLINDER, "sphere": SPHERE, "ellipsoid": ELLIPSOID, "box": BOX, "height": HEIGHT, "implicit": IMPLICIT}
 STILL, VIBRATION, DRIFT, FUNCTION = range(4)
+
 # Columns of Surfaces.values.
 SIGN, RADIUS, CENTRE, FRAME, SIZE, MOTION, WIDTH = 0, 1, 2, 5, 14, 18, 23
 # Columns of Surfaces.whole.
@@ -27,8 +30,10 @@ KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, TABLE, WHOLE = r
 # curved() reads (point, question, radius); weights of a spline; a foot.
 POINT, JET, TIME, PATH, SPOT, WEIGHTS, FOOT, SCRATCH = 0, 4, 14, 15, 25, 30, 54, 57
 STEEPEST = RADIUS  # of a height field, which has no radius: the greatest |grad phi| on its grid
+
 # Questions to curved(): phi; phi with its derivatives; the lowest phi on a sphere, and the signed distance, with their derivatives.
 VALUE, ALL, LOWEST, DISTANCE = range(4)
+
 STEP = 2.0**-10  # of differences: exact in binary, so that x + STEP loses nothing
 NAN: Jet = (math.nan,) * 10
 
@@ -53,3 +58,12 @@ class Places(Struct):
     x: Float2  # (n, 3)
     xd: Float2  # (n, 3)
     out: Float2  # (n, 8)
+
+
+class Row(NamedTuple):
+    """One surface by itself, for compiled code: its rows of ``Surfaces`` and what all surfaces share."""
+
+    values: Array  # (WIDTH,)
+    whole: Integers  # (WHOLE,)
+    data: Array
+    scratch: Array  # (SCRATCH,)

@@ -6,20 +6,21 @@ import math
 
 from urdf_gibbs.contact.surfaces.axes import hessian_times
 from urdf_gibbs.contact.surfaces.height import height_at
-from urdf_gibbs.contact.surfaces.layout import ELLIPSOID, HEIGHT, JET, KIND, NAN, POINT, SHAPE_CALL, SIGN, SIZE, Array, Integers, Jet
+from urdf_gibbs.contact.surfaces.layout import ELLIPSOID, HEIGHT, JET, KIND, NAN, POINT, SHAPE_CALL, SIGN, SIZE, Jet, Row
 from urdf_gibbs.engine.jit import call2, jit
 
 
 @jit
-def level_function(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: float, order: int) -> Jet:
+def level_function(row: Row, x: float, y: float, z: float, order: int) -> Jet:
     """Ellipsoid, height field and implicit surface as a function that is zero on them, as a jet of ``order``."""
+    p, n, u = row.values, row.whole, row.scratch
     if n[KIND] == ELLIPSOID:
         # sign (sum (x / a)^2 - 1) a_min / 2
         m = p[SIGN] * min(p[SIZE], p[SIZE + 1], p[SIZE + 2])
         a, b, e = m / p[SIZE] ** 2, m / p[SIZE + 1] ** 2, m / p[SIZE + 2] ** 2
         return 0.5 * (a * x * x + b * y * y + e * z * z - m), a * x, b * y, e * z, a, 0.0, 0.0, b, 0.0, e
     if n[KIND] == HEIGHT:
-        h = height_at(p, n, c, u, x, y)
+        h = height_at(row, x, y)
         return z - h[0], -h[1], -h[2], 1.0, -h[3], -h[4], 0.0, -h[5], 0.0, 0.0
     u[POINT], u[POINT + 1], u[POINT + 2], u[POINT + 3] = x, y, z, order
     # A motion that failed has already spoken: its nan is not handed to another function.

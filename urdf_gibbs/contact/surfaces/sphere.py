@@ -6,43 +6,43 @@ import math
 
 from urdf_gibbs.contact.surfaces.axes import hessian_times
 from urdf_gibbs.contact.surfaces.height import height_at
-from urdf_gibbs.contact.surfaces.layout import ALL, HEIGHT, KIND, NAN, Array, Integers, Jet
+from urdf_gibbs.contact.surfaces.layout import ALL, HEIGHT, KIND, NAN, Jet, Row
 from urdf_gibbs.contact.surfaces.level import level_function, tangential
 from urdf_gibbs.contact.surfaces.summit import higher_point
 from urdf_gibbs.engine.jit import jit
 
 
 @jit
-def lowest_on_sphere(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: float, radius: float) -> Jet:
+def lowest_on_sphere(row: Row, x: float, y: float, z: float, radius: float) -> Jet:
     """The least phi on the sphere |m| = radius about a point: zero when the sphere touches, smooth while it touches at one point only.
 
     With T the plane across m and mu = -grad . m / radius^2 its gradient is grad phi(x + m), its Hessian
     H - H T (T'HT + mu)^-1 T'H.
     """
-    f = level_function(p, n, c, u, x, y, z, ALL)
+    f = level_function(row, x, y, z, ALL)
     size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
     a, b, g = -f[1] / size, -f[2] / size, -f[3] / size
     if size == 0.0:  # a centre of symmetry: any way out will do
         a, b, g = 0.48, 0.6, 0.64
-    if n[KIND] == HEIGHT:
+    if row.whole[KIND] == HEIGHT:
         # The lowest of 21 points of the lower half is a good start; then the highest point that is not below what this finds.
         best = math.inf
         for k in range(25):
             e, h = (k % 5 - 2) * 0.45, (k // 5 - 2) * 0.45
             if e * e + h * h < 1.0:
                 low = math.sqrt(1.0 - e * e - h * h)
-                height = -radius * low - height_at(p, n, c, u, x + radius * e, y + radius * h)[0]
+                height = -radius * low - height_at(row, x + radius * e, y + radius * h)[0]
                 if height < best:
                     a, b, g, best = e, h, -low, height
         for _ in range(30):
-            a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
-            height = height_at(p, n, c, u, x + radius * a, y + radius * b)[0] - radius * g
-            e, h, found = higher_point(p, n, c, u, x, y, radius, height)
+            a, b, g, f = _descended(row, x, y, z, radius, a, b, g)
+            height = height_at(row, x + radius * a, y + radius * b)[0] - radius * g
+            e, h, found = higher_point(row, x, y, radius, height)
             if not found:
                 break
             a, b, g = e, h, -math.sqrt(max(0.0, 1.0 - e * e - h * h))
     else:
-        a, b, g, f = _descended(p, n, c, u, x, y, z, radius, a, b, g)
+        a, b, g, f = _descended(row, x, y, z, radius, a, b, g)
     mu = -(f[1] * a + f[2] * b + f[3] * g) / radius
     q, r, qq, qr, rr = tangential(f, a, b, g, 1.0)
     qq, rr = qq + mu, rr + mu
@@ -64,15 +64,13 @@ def lowest_on_sphere(p: Array, n: Integers, c: Array, u: Array, x: float, y: flo
 
 
 @jit
-def _descended(
-    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, z: float, radius: float, a: float, b: float, g: float
-) -> tuple[float, float, float, Jet]:
+def _descended(row: Row, x: float, y: float, z: float, radius: float, a: float, b: float, g: float) -> tuple[float, float, float, Jet]:
     """The unit vector to a least phi on the sphere about a point, downhill from the unit vector (a, b, g), and phi there."""
     best, one, two = math.inf, 1.0, 0.0
     a0, b0, g0, f = a, b, g, NAN
     q, r, qq, qr, rr = tangential(f, a, b, g, 1.0)
     for k in range(60):
-        f = level_function(p, n, c, u, x + radius * a, y + radius * b, z + radius * g, ALL)
+        f = level_function(row, x + radius * a, y + radius * b, z + radius * g, ALL)
         size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
         if f[0] > best + 1e-12 * size * radius and k < 59:  # uphill: a shorter step from where it was
             one, two = 0.25 * one, 0.25 * two

@@ -7,11 +7,12 @@ of cells to cells to parts of cells, and leaves out whatever cannot be higher th
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from urdf_gibbs.contact.surfaces.height import height_at
-from urdf_gibbs.contact.surfaces.layout import COUNT_X, COUNT_Y, OFFSET, SIZE, TABLE, Array, Integers
+from urdf_gibbs.contact.surfaces.layout import COUNT_X, COUNT_Y, OFFSET, SIZE, TABLE, Array, Integers, Row
 from urdf_gibbs.engine.jit import jit
 
 
@@ -48,115 +49,188 @@ NOWHERE, FOUND, UNSURE = range(3)
 
 
 @jit
-def higher_point(p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float) -> tuple[float, float, bool]:
+def higher_point(row: Row, x: float, y: float, radius: float, known: float) -> tuple[float, float, bool]:
     """e / radius of a point of the disc where F is higher than ``known``, and whether there is one."""
-    margin = 1e-13 * (abs(known) + radius)
+    margin, disc = 1e-13 * (abs(known) + radius), _disc(row.values, x, y, radius)
     stack, patch, rows = np.empty((ROOM, 7)), np.empty((4, 4)), np.empty((2, 16))
     for _ in range(5):
-        e, h, status = _search(p, n, c, u, x, y, radius, known + margin, stack, patch, rows)
+        e, h, status = _search(row, disc, known + margin, stack, patch, rows)
         if status != UNSURE:
             return e / radius, h / radius, status == FOUND
         margin *= 1000.0  # ground that fits the sphere all over, or is steep at its rim: what is left out is no higher than this
     return 0.0, 0.0, False
 
 
+class Disc(NamedTuple):
+    """What a sphere covers of the ground: its centre and radius [m], the edges of a cell [m], and the centre and reach in cells."""
+
+    x: float
+    y: float
+    radius: float
+    dx: float
+    dy: float
+    centre_x: float
+    centre_y: float
+    reach_x: float
+    reach_y: float
+
+
 @jit
-def _search(
-    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, known: float, stack: Array, patch: Array, rows: Array
-) -> tuple[float, float, int]:
-    """e of a point where F > known, and FOUND; or NOWHERE, or UNSURE."""
+def _disc(p: Array, x: float, y: float, radius: float) -> Disc:
     dx, dy = p[SIZE + 1], p[SIZE + 3]
-    centre_x, centre_y = (x - p[SIZE]) / dx, (y - p[SIZE + 2]) / dy  # in cells
-    reach_x, reach_y = radius / dx, radius / dy
-    # The coarsest table in which a block is no smaller than the disc.
-    cells_x, cells_y = n[COUNT_X] + 1, n[COUNT_Y] + 1
-    first = n[TABLE]
-    level, wide, high = 0, cells_x, cells_y
-    while wide * high > 1 and 2.0**level < 2.0 * max(reach_x, reach_y):
-        first += wide * high
-        level, wide, high = level + 1, (wide + 1) // 2, (high + 1) // 2
-    top = 0
-    for i in range(_block(centre_x - reach_x, n[COUNT_X], level), _block(centre_x + reach_x, n[COUNT_X], level) + 1):
-        for j in range(_block(centre_y - reach_y, n[COUNT_Y], level), _block(centre_y + reach_y, n[COUNT_Y], level) + 1):
-            stack[top, 0], stack[top, 1], stack[top, 2] = level, i, j
-            top += 1
-    parts = 0
+    return Disc(x, y, radius, dx, dy, (x - p[SIZE]) / dx, (y - p[SIZE + 2]) / dy, radius / dx, radius / dy)
+
+
+@jit
+def _search(row: Row, disc: Disc, known: float, stack: Array, patch: Array, rows: Array) -> tuple[float, float, int]:
+    """e of a point where F > known, and FOUND; or NOWHERE, or UNSURE."""
+    n, c = row.whole, row.data
+    top, parts = _coarsest(n, disc, stack), 0
     while top > 0:
         top -= 1
         level, i, j = int(stack[top, 0]), int(stack[top, 1]), int(stack[top, 2])
-        if level >= 0:
-            u0, u1 = _span(i, level, n[COUNT_X])
-            v0, v1 = _span(j, level, n[COUNT_Y])
-            u0, u1 = max(u0, centre_x - reach_x), min(u1, centre_x + reach_x)
-            v0, v1 = max(v0, centre_y - reach_y), min(v1, centre_y + reach_y)
-        else:
-            u0, u1, v0, v1 = stack[top, 3], stack[top, 4], stack[top, 5], stack[top, 6]
+        u0, u1, v0, v1 = _within(n, disc, stack, top)
         if not (u0 < u1 and v0 < v1):
             continue
-        near_x, near_y = dx * (min(max(centre_x, u0), u1) - centre_x), dy * (min(max(centre_y, v0), v1) - centre_y)
-        left = radius * radius - near_x * near_x - near_y * near_y
+        near_x, near_y = _near(disc, u0, u1, v0, v1)
+        left = disc.radius * disc.radius - near_x * near_x - near_y * near_y
         if left <= 0.0:
             continue
         if level >= 0:
-            # The place of this level's table, from the finest on.
-            first, wide, high = n[TABLE], cells_x, cells_y
-            for _ in range(level):
-                first += wide * high
-                wide, high = (wide + 1) // 2, (high + 1) // 2
+            first, _, high = _table(n, level)
             if c[first + i * high + j] + math.sqrt(left) <= known:
                 continue
             if level > 0:
-                below_x, below_y = cells_x, cells_y
-                for _ in range(level - 1):
-                    below_x, below_y = (below_x + 1) // 2, (below_y + 1) // 2
                 if top + 4 > ROOM:
                     return 0.0, 0.0, UNSURE
-                for k in range(4):
-                    if 2 * i + k // 2 < below_x and 2 * j + k % 2 < below_y:
-                        stack[top, 0], stack[top, 1], stack[top, 2] = level - 1, 2 * i + k // 2, 2 * j + k % 2
-                        top += 1
+                top = _blocks_below(n, level, i, j, stack, top)
                 continue
         parts += 1
         if parts > PATIENCE or top + 4 > ROOM:
             return 0.0, 0.0, UNSURE
         _patch(n, c, i, j, u0, u1, v0, v1, rows, patch)
-        e0, e1, f0, f1 = dx * (u0 - centre_x), dx * (u1 - centre_x), dy * (v0 - centre_y), dy * (v1 - centre_y)
-        e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
-        middle = radius * radius - e * e - f * f
-        height = math.sqrt(max(0.0, middle))
-        if middle > 0.0:
-            value = 0.0
-            for k in range(4):
-                for m in range(4):
-                    value += (0.125 if k % 3 == 0 else 0.375) * (0.125 if m % 3 == 0 else 0.375) * patch[k, m]
-            if value + height > known:
-                return e, f, FOUND
-        # The root is concave: below its tangent at any point of the disc. That is the middle of the part, or its nearest point.
-        if middle < 1e-3 * radius * radius:
-            e, f, height = near_x, near_y, math.sqrt(left)
-        highest = -math.inf
+        e, f, status = _part(row, disc, known, patch, u0, u1, v0, v1)
+        if status == FOUND:
+            return e, f, FOUND
+        if status == UNSURE:
+            top = _quarters(i, j, u0, u1, v0, v1, stack, top)
+    return 0.0, 0.0, NOWHERE
+
+
+@jit
+def _part(row: Row, disc: Disc, known: float, patch: Array, u0: float, u1: float, v0: float, v1: float) -> tuple[float, float, int]:
+    """The same for a part of a cell with Bezier coefficients ``patch``, without cutting it: UNSURE where it has to be cut."""
+    radius = disc.radius
+    e0, e1 = disc.dx * (u0 - disc.centre_x), disc.dx * (u1 - disc.centre_x)
+    f0, f1 = disc.dy * (v0 - disc.centre_y), disc.dy * (v1 - disc.centre_y)
+    e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
+    middle = radius * radius - e * e - f * f
+    height = math.sqrt(max(0.0, middle))
+    if middle > 0.0:
+        value = 0.0
         for k in range(4):
             for m in range(4):
-                along, across = e0 + k * (e1 - e0) / 3.0 - e, f0 + m * (f1 - f0) / 3.0 - f
-                highest = max(highest, patch[k, m] + height - (e * along + f * across) / height)
+                value += (0.125 if k % 3 == 0 else 0.375) * (0.125 if m % 3 == 0 else 0.375) * patch[k, m]
+        if value + height > known:
+            return e, f, FOUND
+    # The root is concave: below its tangent at any point of the disc. That is the middle of the part, or its nearest point.
+    if middle < 1e-3 * radius * radius:
+        e, f = _near(disc, u0, u1, v0, v1)
+        height = math.sqrt(radius * radius - e * e - f * f)
+    highest = -math.inf
+    for k in range(4):
+        for m in range(4):
+            along, across = e0 + k * (e1 - e0) / 3.0 - e, f0 + m * (f1 - f0) / 3.0 - f
+            highest = max(highest, patch[k, m] + height - (e * along + f * across) / height)
+    if highest <= known:
+        return 0.0, 0.0, NOWHERE
+    if _concave(patch, e0, e1, f0, f1, radius):
+        e, f, highest = _summit(row, disc, e0, e1, f0, f1)
+        value = radius * radius - e * e - f * f
+        if value > 0.0 and height_at(row, disc.x + e, disc.y + f)[0] + math.sqrt(value) > known:
+            return e, f, FOUND
         if highest <= known:
-            continue
-        if _concave(patch, e0, e1, f0, f1, radius):
-            e, f, highest = _summit(p, n, c, u, x, y, radius, e0, e1, f0, f1)
-            value = radius * radius - e * e - f * f
-            if value > 0.0 and height_at(p, n, c, u, x + e, y + f)[0] + math.sqrt(value) > known:
-                return e, f, FOUND
-            if highest <= known:
-                continue
-        middle_u, middle_v = 0.5 * (u0 + u1), 0.5 * (v0 + v1)
-        if not (u0 < middle_u < u1 and v0 < middle_v < v1):  # no part can be smaller
-            continue
-        for k in range(4):
-            stack[top, 0], stack[top, 1], stack[top, 2] = -1, i, j
-            stack[top, 3], stack[top, 4] = (middle_u, u1) if k // 2 else (u0, middle_u)
-            stack[top, 5], stack[top, 6] = (middle_v, v1) if k % 2 else (v0, middle_v)
+            return 0.0, 0.0, NOWHERE
+    return 0.0, 0.0, UNSURE
+
+
+@jit
+def _near(disc: Disc, u0: float, u1: float, v0: float, v1: float) -> tuple[float, float]:
+    """From the centre to the nearest point of a part [m]."""
+    return (
+        disc.dx * (min(max(disc.centre_x, u0), u1) - disc.centre_x),
+        disc.dy * (min(max(disc.centre_y, v0), v1) - disc.centre_y),
+    )
+
+
+# the stack: blocks (level, i, j), and parts of cells (-1, i, j, u0, u1, v0, v1) ---------------------
+
+
+@jit
+def _coarsest(n: Integers, disc: Disc, stack: Array) -> int:
+    """Put the blocks that the disc reaches on the empty stack, of the coarsest table in which none is smaller than the disc."""
+    level, wide, high = 0, n[COUNT_X] + 1, n[COUNT_Y] + 1
+    while wide * high > 1 and 2.0**level < 2.0 * max(disc.reach_x, disc.reach_y):
+        level, wide, high = level + 1, (wide + 1) // 2, (high + 1) // 2
+    x0, x1 = disc.centre_x - disc.reach_x, disc.centre_x + disc.reach_x
+    y0, y1 = disc.centre_y - disc.reach_y, disc.centre_y + disc.reach_y
+    top = 0
+    for i in range(_block(x0, n[COUNT_X], level), _block(x1, n[COUNT_X], level) + 1):
+        for j in range(_block(y0, n[COUNT_Y], level), _block(y1, n[COUNT_Y], level) + 1):
+            stack[top, 0], stack[top, 1], stack[top, 2] = level, i, j
             top += 1
-    return 0.0, 0.0, NOWHERE
+    return top
+
+
+@jit
+def _within(n: Integers, disc: Disc, stack: Array, at: int) -> tuple[float, float, float, float]:
+    """Where an entry of the stack begins and ends, in cells; of a block, what is in the square about the disc."""
+    level, i, j = int(stack[at, 0]), int(stack[at, 1]), int(stack[at, 2])
+    if level < 0:
+        return stack[at, 3], stack[at, 4], stack[at, 5], stack[at, 6]
+    u0, u1 = _span(i, level, n[COUNT_X])
+    v0, v1 = _span(j, level, n[COUNT_Y])
+    return (
+        max(u0, disc.centre_x - disc.reach_x),
+        min(u1, disc.centre_x + disc.reach_x),
+        max(v0, disc.centre_y - disc.reach_y),
+        min(v1, disc.centre_y + disc.reach_y),
+    )
+
+
+@jit
+def _table(n: Integers, level: int) -> tuple[int, int, int]:
+    """Where the table of a level begins, and how many blocks it has along x and y."""
+    first, wide, high = n[TABLE], n[COUNT_X] + 1, n[COUNT_Y] + 1
+    for _ in range(level):
+        first += wide * high
+        wide, high = (wide + 1) // 2, (high + 1) // 2
+    return first, wide, high
+
+
+@jit
+def _blocks_below(n: Integers, level: int, i: int, j: int, stack: Array, top: int) -> int:
+    """Put the four blocks that a block is made of on the stack; fewer at the edge."""
+    _, wide, high = _table(n, level - 1)
+    for k in range(4):
+        if 2 * i + k // 2 < wide and 2 * j + k % 2 < high:
+            stack[top, 0], stack[top, 1], stack[top, 2] = level - 1, 2 * i + k // 2, 2 * j + k % 2
+            top += 1
+    return top
+
+
+@jit
+def _quarters(i: int, j: int, u0: float, u1: float, v0: float, v1: float, stack: Array, top: int) -> int:
+    """Put the four quarters of a part of the cell (i, j) on the stack; none where no part can be smaller."""
+    middle_u, middle_v = 0.5 * (u0 + u1), 0.5 * (v0 + v1)
+    if not (u0 < middle_u < u1 and v0 < middle_v < v1):
+        return top
+    for k in range(4):
+        stack[top, 0], stack[top, 1], stack[top, 2] = -1, i, j
+        stack[top, 3], stack[top, 4] = (middle_u, u1) if k // 2 else (u0, middle_u)
+        stack[top, 5], stack[top, 6] = (middle_v, v1) if k % 2 else (v0, middle_v)
+        top += 1
+    return top
 
 
 @jit
@@ -254,14 +328,13 @@ def _concave(b: Array, e0: float, e1: float, f0: float, f1: float, radius: float
 
 
 @jit
-def _summit(
-    p: Array, n: Integers, c: Array, u: Array, x: float, y: float, radius: float, e0: float, e1: float, f0: float, f1: float
-) -> tuple[float, float, float]:
+def _summit(row: Row, disc: Disc, e0: float, e1: float, f0: float, f1: float) -> tuple[float, float, float]:
     """Where F is highest on a part on which it is concave, by Newton within it, and a bound of F there from the tangent at that place."""
+    radius = disc.radius
     e, f = 0.5 * (e0 + e1), 0.5 * (f0 + f1)
     bound = math.inf
     for _ in range(8):
-        h = height_at(p, n, c, u, x + e, y + f)
+        h = height_at(row, disc.x + e, disc.y + f)
         root = math.sqrt(radius * radius - e * e - f * f)
         one, two = h[1] - e / root, h[2] - f / root
         bound = min(
