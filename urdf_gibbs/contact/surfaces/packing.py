@@ -41,7 +41,9 @@ from urdf_gibbs.walls import Drift, Surface, Vibration, Wall, labels
 
 
 def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, list[str], list[float | None], Callbacks]:
-    """The surfaces of the walls, their names and restitutions (None: the simulation's), and what must outlive every use of them.
+    """The surfaces of the walls, their names and restitutions (None: the simulation's), and the users' functions in them.
+
+    The surfaces keep these functions alive, as every Struct does that is made from them by ``replaced``.
 
     ``resolution`` [s]: how finely a motion that is a Python function is looked at.
     A wall without a name that repeats gets a number ("plane", "plane_2"); two walls given the same name are an error.
@@ -85,6 +87,7 @@ def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, lis
         pace=np.full(count, np.inf),
         scratch=np.zeros(SCRATCH),
     )
+    packed.kept = keep
     return packed, [name for name, _ in records], [record.restitution for _, record in records], keep
 
 
