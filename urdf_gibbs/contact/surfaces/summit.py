@@ -89,7 +89,10 @@ def _search(row: Row, disc: Disc, known: float, stack: Array, patch: Array, rows
     while top > 0:
         top -= 1
         level, i, j = int(stack[top, 0]), int(stack[top, 1]), int(stack[top, 2])
-        u0, u1, v0, v1 = _within(n, disc, stack, top)
+        if level >= 0:
+            u0, u1, v0, v1 = _within(n, disc, level, i, j)
+        else:
+            u0, u1, v0, v1 = stack[top, 3], stack[top, 4], stack[top, 5], stack[top, 6]
         if not (u0 < u1 and v0 < v1):
             continue
         near_x, near_y = _near(disc, u0, u1, v0, v1)
@@ -183,11 +186,8 @@ def _coarsest(n: Integers, disc: Disc, stack: Array) -> int:
 
 
 @jit
-def _within(n: Integers, disc: Disc, stack: Array, at: int) -> tuple[float, float, float, float]:
-    """Where an entry of the stack begins and ends, in cells; of a block, what is in the square about the disc."""
-    level, i, j = int(stack[at, 0]), int(stack[at, 1]), int(stack[at, 2])
-    if level < 0:
-        return stack[at, 3], stack[at, 4], stack[at, 5], stack[at, 6]
+def _within(n: Integers, disc: Disc, level: int, i: int, j: int) -> tuple[float, float, float, float]:
+    """Where a block begins and ends in the square about the disc, in cells."""
     u0, u1 = _span(i, level, n[COUNT_X])
     v0, v1 = _span(j, level, n[COUNT_Y])
     return (
