@@ -45,6 +45,7 @@ class Struct:
     """Made with one array for each field, by name; the arrays are shared, not copied."""
 
     _fields: dict[str, Any]  # a Field, or another Struct class
+    kept: Any = None  # what has to live as long as this: the functions whose addresses stand in the arrays
 
     def __init__(self, **values: Any) -> None:
         table = np.zeros((len(self._fields), WORDS), np.int64)
@@ -64,7 +65,9 @@ class Struct:
 
     def replaced(self, **values: Any) -> Any:
         """The same with some fields changed."""
-        return type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
+        made = type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
+        made.kept = self.kept
+        return made
 
 
 S = TypeVar("S", bound=type[Struct])

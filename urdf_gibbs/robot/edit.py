@@ -150,12 +150,12 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
     beams = {joint.beam.link: joint.beam for joint in robot.joints if joint.beam is not None}
     if not beams:
         return []
-    from urdf_gibbs.robot.flexible import _elements
+    from urdf_gibbs.robot.flexible import merged_elements
 
     root = xml.parse(robot.source, Findings(robot.file))
     assert root is not None  # it was read before
     result = []
-    for element in _elements(root, Findings(robot.file)):
+    for element in merged_elements(root, Findings(robot.file)):
         given = {key: value for key, value in element.attributes.items() if key != "override"}
         beam = beams[given["link"]]
         rotation = np.reshape(robot._frames[beam.link][1][0], (3, 3))
