@@ -121,6 +121,22 @@ def test_points_of_real_robots_are_distinct_and_move(name: str, base: str) -> No
     assert np.linalg.norm(placed[0] - placed[1], axis=1).min() > 1e-6
 
 
+def test_a_body_that_carries_others_has_no_tips() -> None:
+    """Talos: 24 joint origins and tips, not the 43 places where one of its links has its frame; counted on Pinocchio's own tree."""
+    robot = robot_named("talos", "floating")
+    model = pinocchio.buildModelFromUrdf(str(FOLDER / ROBOTS["talos"]), pinocchio.JointModelFreeFlyer(), False)
+    data = model.createData()
+    q = robot.random(3)
+    pinocchio.framesForwardKinematics(model, data, robot.q_to_pinocchio(q))
+    carriers = {int(parent) for parent in model.parents}
+    leaves = [frame for frame in range(model.nframes) if model.frames[frame].parentJoint not in carriers]
+    origins = [data.oMi[number].translation for number in range(1, model.njoints)] + [data.oMf[frame].translation for frame in leaves]
+    points = default_points(robot)
+    assert len(points) == 24
+    for point in points:
+        assert min(np.linalg.norm(place(robot, q, point) - origin) for origin in origins) < 1e-9, point.name
+
+
 @given(small_trees, bases)
 @settings(max_examples=40, deadline=None)
 def test_points_of_random_trees_are_distinct_and_sit_at_their_link(text: str, base: str) -> None:

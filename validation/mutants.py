@@ -1,0 +1,355 @@
+"""Do the tests notice errors? ``make mutants``: plants small errors in the sources, one at a time, and runs the tests that concern them.
+
+    python validation/mutants.py [--room contact] [--only WORDS] [--jobs 2] [--fresh]
+
+The errors are data, tests/mutants/<room>.toml: the file, a text that occurs once in it, what takes its place, and what that breaks. An
+error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
+changed file is compiled into the driver, the driver of the copy is built again (engine/build_driver.py).
+
+Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file or one of its
+tests changes. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests" / "mutants"
+RESULTS = ROOT / "validation" / "mutants.jsonl"
+COPIED = ("urdf_gibbs", "tests", "models", "validation", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
+ENOUGH = 0.85  # of the errors of a room
+KILLED, SURVIVED, INVALID = "killed", "survived", "invalid"
+# Where the sources are compiled into the driver (driver_code.sources); asked of the copy, whose sources may be changed.
+DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
+
+
+class DataError(Exception):
+    """The list of errors does not fit the sources."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One small error; ``file`` is below urdf_gibbs/, ``survives`` says why no test can notice it, empty where one must."""
+
+    room: str
+    file: str
+    find: str
+    replace: str
+    breaks: str
+    tests: tuple[str, ...]
+    survives: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.breaks}"
+
+    def mutated(self, source: str) -> str:
+        """The source with the error in it."""
+        count = source.count(self.find)
+        if count != 1:
+            raise DataError(f"{self.name}: its text is found {count} times in the file, expected once: {self.find!r}")
+        return source.replace(self.find, self.replace)
+
+
+@dataclass
+class Result:
+    mutant: Mutant
+    outcome: str
+    seconds: float
+    noticed: str  # by which test, or what is the matter
+
+
+def read_mutants(folder: Path = DATA) -> list[Mutant]:
+    """All errors of all rooms."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        for one in content["mutant"]:
+            unknown = one.keys() - {"file", "find", "replace", "breaks", "survives"}
+            if unknown:
+                raise DataError(f"{path.name}: {one.get('breaks')!r} has {', '.join(sorted(unknown))}, which means nothing")
+            if one["file"] not in content["tests"]:
+                raise DataError(f"{path.name}: no tests are named for {one['file']}")
+            found.append(Mutant(path.stem, tests=tuple(content["tests"][one["file"]]), **one))
+    return found
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def key_of(mutant: Mutant, root: Path = ROOT) -> str:
+    """What the result of a mutant depends on, near enough: itself, its file and the tests that are run."""
+    texts = [(root / "tests" / name).read_text(encoding="utf-8") for name in mutant.tests]
+    source = (root / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
+    return digest(mutant.file, mutant.find, mutant.replace, source, *mutant.tests, *texts)
+
+
+class Kept:
+    """Results on disk, one line each; the last line of a key counts."""
+
+    def __init__(self, path: Path, fresh: bool = False) -> None:
+        self.path, self.lines, self.lock = path, {}, threading.Lock()
+        if path.exists() and not fresh:
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError:  # of a write that was cut short
+                    continue
+                self.lines[entry["key"]] = entry
+        elif fresh:
+            path.unlink(missing_ok=True)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        return self.lines.get(key)
+
+    def add(self, key: str, **entry: Any) -> None:
+        with self.lock, self.path.open("a", encoding="utf-8") as file:
+            self.lines[key] = {"key": key, **entry}
+            file.write(json.dumps(self.lines[key]) + "\n")
+
+
+class Tree:
+    """A copy of the tree to plant errors in; deleted in the end."""
+
+    def __init__(self) -> None:
+        self.running: subprocess.Popen[str] | None = None
+        self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
+        self.root = Path(self.folder.name)
+        ignored = shutil.ignore_patterns("__pycache__", "site", ".*_cache", "mutants.jsonl")
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, self.root / name, ignore=ignored)
+            elif source.exists():
+                shutil.copy(source, self.root / name)
+        self.driver = self.root / "urdf_gibbs" / "engine" / "driver.ll.xz"
+        self.compiled = set(self._python("-c", DRIVER_SOURCES)[1].split())
+
+    def _environment(self, cache: str) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(self.root), "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
+
+    def _python(self, *arguments: str, timeout: float = 600.0, cache: str = "cache") -> tuple[int, str]:
+        """Exit code and output of Python in the copy; the code is -1 where it takes too long."""
+        self.running = process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=self.root,
+            env=self._environment(str(self.root / cache)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=timeout)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            return -1, f"after {timeout:.0f} s"
+        finally:
+            self.stop()
+            process.wait()
+
+    def stop(self) -> None:
+        """End what is running in the copy, with everything that it has started."""
+        if self.running is not None and self.running.poll() is None:
+            os.killpg(self.running.pid, signal.SIGKILL)
+
+    def run_tests(self, tests: tuple[str, ...], timeout: float, cache: str = "cache") -> tuple[str, str]:
+        """Whether the tests notice something, and which one."""
+        files = [str(Path("tests") / name) for name in tests]
+        options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "--hypothesis-seed=0", "-W", "ignore"]
+        code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
+        if code == -1:
+            return KILLED, f"no end {output}"
+        found = re.search(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
+        if code == 0:
+            return SURVIVED, ""
+        if code in (4, 5):  # no such test, or none at all
+            return INVALID, output[-300:]
+        return KILLED, found[1] if found else (output.strip().splitlines() or ["no output"])[-1][:200]
+
+    def plant(self, mutant: Mutant, timeout: float) -> tuple[str, str]:
+        """Outcome of one error."""
+        path = self.root / "urdf_gibbs" / mutant.file
+        right, shipped = path.read_text(encoding="utf-8"), self.driver.read_bytes()
+        wrong = mutant.mutated(right)
+        try:
+            compile(wrong, str(path), "exec")
+        except SyntaxError as problem:
+            return INVALID, f"no Python: {problem}"
+        own_cache = mutant.file in ("engine/objects.py", "engine/driver_code.py")
+        try:
+            self._write(path, wrong)
+            if mutant.file in self.compiled:
+                code, output = self._python("-m", "urdf_gibbs.engine.build_driver", str(self.driver))
+                if code:
+                    return INVALID, f"does not compile: {output.strip().splitlines()[-1][:200]}"
+            return self.run_tests(mutant.tests, timeout, "own" if own_cache else "cache")
+        finally:
+            self._write(path, right)
+            self.driver.write_bytes(shipped)
+            shutil.rmtree(self.root / "own", ignore_errors=True)
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        """Python's bytecode is told by seconds and size, which may both stay: it is removed."""
+        path.write_text(text, encoding="utf-8")
+        for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            old.unlink()
+
+
+@dataclass
+class Run:
+    """All that is to be done, and what has come out so far."""
+
+    mutants: list[Mutant]
+    kept: Kept
+    results: list[Result] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def baseline(self, tree: Tree) -> dict[tuple[str, ...], float]:
+        """Seconds that the tests take without an error, in which they must pass; else nothing can be said."""
+        package = digest(*(p.read_text(encoding="utf-8") for p in sorted((ROOT / "urdf_gibbs").rglob("*.py"))))
+        seconds = {}
+        for name in sorted({name for mutant in self.mutants for name in mutant.tests}):
+            key = digest("baseline", package, name, (ROOT / "tests" / name).read_text(encoding="utf-8"))
+            entry = self.kept.get(key)
+            if entry is None:
+                before = time.monotonic()
+                outcome, what = tree.run_tests((name,), 1800.0)
+                if outcome != SURVIVED:
+                    raise DataError(f"tests/{name} does not pass without an error: {what}")
+                entry = {"seconds": time.monotonic() - before}
+                self.kept.add(key, **entry)
+                print(f"passes without an error {entry['seconds']:6.1f} s  {name}", flush=True)
+            seconds[name] = float(entry["seconds"])
+        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in self.mutants}}
+
+    def take(self, result: Result, known: bool = False) -> None:
+        with self.lock:
+            self.results.append(result)
+            count = f"[{len(self.results):3d}/{len(self.mutants)}]"
+            what = {KILLED: f"by {result.noticed}", SURVIVED: result.mutant.survives or "NOT EXPECTED"}.get(result.outcome, result.noticed)
+            kept = "  kept" if known else f"{result.seconds:5.0f}s"
+            print(f"{count} {result.mutant.room:10s} {result.outcome:8s} {kept}  {result.mutant.name}\n{'':32s}{what}", flush=True)
+
+    def work(self, waiting: queue.SimpleQueue[Mutant], seconds: dict[tuple[str, ...], float], tree: Tree) -> None:
+        while True:
+            try:
+                mutant = waiting.get_nowait()
+            except queue.Empty:
+                return
+            before = time.monotonic()
+            outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
+            took = time.monotonic() - before
+            self.kept.add(key_of(mutant), outcome=outcome, noticed=noticed, seconds=round(took, 1), mutant=mutant.name)
+            self.take(Result(mutant, outcome, took, noticed))
+
+
+def summary(results: list[Result]) -> tuple[list[str], bool]:
+    """Lines for people, and whether all is well."""
+    lines, well = [], True
+    rooms = sorted({result.mutant.room for result in results})
+    lines.append(f"{'room':12s}{'errors':>8s}{'killed':>8s}{'survived':>10s}{'expected':>10s}{'killed':>9s}")
+    for room in rooms:
+        own = [result for result in results if result.mutant.room == room]
+        killed = sum(result.outcome == KILLED for result in own)
+        left = [result for result in own if result.outcome == SURVIVED]
+        expected = sum(bool(result.mutant.survives) for result in left)
+        share = killed / len(own)
+        lines.append(f"{room:12s}{len(own):8d}{killed:8d}{len(left):10d}{expected:10d}{100 * share:8.0f}%")
+        well = well and share >= ENOUGH and expected == len(left)
+    for result in results:
+        if result.outcome == SURVIVED:
+            lines.append(f"survived  {result.mutant.name}\n          {result.mutant.survives or 'not expected: a test is missing'}")
+        elif result.outcome == INVALID:
+            lines.append(f"invalid   {result.mutant.name}\n          {result.noticed}")
+            well = False
+        elif result.mutant.survives:
+            lines.append(f"noticed   {result.mutant.name}\n          by {result.noticed}, though it is said to survive")
+    return lines, well
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--room", action="append", help="only this room; may be given several times")
+    parser.add_argument("--only", help="only errors whose file or description has this in it")
+    parser.add_argument("--jobs", type=int, default=1, help="workers, each with a copy of the tree")
+    parser.add_argument("--fresh", action="store_true", help="forget all results")
+    parser.add_argument("--list", action="store_true", help="name the errors and what is known of them; run nothing")
+    given = parser.parse_args(arguments)
+    mutants = [m for m in read_mutants() if not given.room or m.room in given.room]
+    mutants = [m for m in mutants if not given.only or given.only in m.name]
+    for mutant in mutants:  # before anything is run
+        mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
+    kept = Kept(RESULTS, given.fresh)
+    run = Run(mutants, kept)
+    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+    left = 0
+    for mutant in mutants:
+        entry = kept.get(key_of(mutant))
+        if entry is not None and entry["outcome"] != INVALID:
+            run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
+        else:
+            waiting.put(mutant)
+            left += 1
+    if left and not given.list:
+        _in_parallel(run, waiting, max(1, min(given.jobs, left)))
+    lines, well = summary(run.results)
+    print("\n".join(lines))
+    return 0 if well and len(run.results) == len(mutants) else 1
+
+
+def _in_parallel(run: Run, waiting: queue.SimpleQueue[Mutant], jobs: int) -> None:
+    """All that waits; a worker that fails ends the others after their present error."""
+    trees = [Tree() for _ in range(jobs)]
+    problems: list[BaseException] = []
+
+    def work(tree: Tree) -> None:
+        try:
+            run.work(waiting, seconds, tree)
+        except BaseException as problem:
+            problems.append(problem)
+            while not waiting.empty():
+                waiting.get_nowait()
+
+    try:
+        seconds = run.baseline(trees[0])
+        threads = [threading.Thread(target=work, args=(tree,), daemon=True) for tree in trees]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        for tree in trees:
+            tree.stop()
+            tree.folder.cleanup()
+    if problems:
+        raise problems[0]
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except DataError as problem:
+        sys.exit(f"error: {problem}")
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what is known is kept, the same command goes on from there")
