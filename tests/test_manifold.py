@@ -74,3 +74,21 @@ def test_a_step_on_the_manifold_is_pinocchios(size: float) -> None:
             made.q_to_pinocchio(ahead), pin.integrate(model, made.q_to_pinocchio(q), v), rtol=0.0, atol=ROUND_OFF + 1e-15 / size
         )
         np.testing.assert_allclose(made.difference(q, ahead), v, atol=1e-12)
+
+
+def test_a_step_leaves_a_quaternion_of_unit_length() -> None:
+    """Also where that of the start has drifted a little, as round-off would let it over many steps."""
+    made = load(TEXT, base="floating")
+    q, v = made.random(5), np.random.default_rng(6).normal(size=made.nv)
+    q[3:7] *= 1.0 + 1e-9
+    assert abs(np.linalg.norm(made.integrate(q, v)[3:7]) - 1.0) < 5e-16
+
+
+def test_limits_that_are_the_wrong_way_round_are_put_right() -> None:
+    """A warning tells; what is sampled lies between the two."""
+    wrong = joint("slide", "prismatic", "arm", "foot", axis=(1, 0, 0), limit='<limit lower="0.7" upper="0.2" effort="1" velocity="1"/>')
+    made = load(robot(link("arm", inertial(1.0)), link("foot", inertial(1.0)), wrong))
+    lower, upper = made.position_limits
+    assert (lower[0], upper[0]) == (0.2, 0.7)
+    q = made.random(1, 1000)
+    assert 0.2 <= q.min() < 0.21 and 0.69 < q.max() <= 0.7
