@@ -68,6 +68,9 @@ class Mutant:
         return source.replace(self.find, self.replace)
 
 
+Waiting = queue.SimpleQueue[tuple[str, Mutant]]  # with the keys of their results
+
+
 @dataclass
 class Result:
     mutant: Mutant
@@ -251,16 +254,16 @@ class Run:
             kept = "  kept" if known else f"{result.seconds:5.0f}s"
             print(f"{count} {result.mutant.room:10s} {result.outcome:8s} {kept}  {result.mutant.name}\n{'':32s}{what}", flush=True)
 
-    def work(self, waiting: queue.SimpleQueue[Mutant], seconds: dict[tuple[str, ...], float], tree: Tree) -> None:
+    def work(self, waiting: Waiting, seconds: dict[tuple[str, ...], float], tree: Tree) -> None:
         while True:
             try:
-                mutant = waiting.get_nowait()
+                key, mutant = waiting.get_nowait()
             except queue.Empty:
                 return
             before = time.monotonic()
             outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
             took = time.monotonic() - before
-            self.kept.add(key_of(mutant), outcome=outcome, noticed=noticed, seconds=round(took, 1), mutant=mutant.name)
+            self.kept.add(key, outcome=outcome, noticed=noticed, seconds=round(took, 1), mutant=mutant.name)
             self.take(Result(mutant, outcome, took, noticed))
 
 
@@ -302,14 +305,15 @@ def main(arguments: list[str] | None = None) -> int:
         mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
     kept = Kept(RESULTS, given.fresh)
     run = Run(mutants, kept)
-    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+    waiting: Waiting = queue.SimpleQueue()
     left = 0
     for mutant in mutants:
-        entry = kept.get(key_of(mutant))
+        key = key_of(mutant)  # now, with the sources that are copied in a moment
+        entry = kept.get(key)
         if entry is not None and entry["outcome"] != INVALID:
             run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
         else:
-            waiting.put(mutant)
+            waiting.put((key, mutant))
             left += 1
     if left and not given.list:
         _in_parallel(run, waiting, max(1, min(given.jobs, left)))
@@ -318,7 +322,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if well and len(run.results) == len(mutants) else 1
 
 
-def _in_parallel(run: Run, waiting: queue.SimpleQueue[Mutant], jobs: int) -> None:
+def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
     """All that waits; a worker that fails ends the others after their present error."""
     trees = [Tree() for _ in range(jobs)]
     problems: list[BaseException] = []
