@@ -37,7 +37,7 @@ def test_a_problem_without_a_solution_is_told() -> None:
     """Dependent rows that ask for what contradicts: the certificate is large, and what is given pushes all the same."""
     rng = np.random.default_rng(4)
     told = 0
-    for _ in range(400):
+    for _ in range(200):
         k, n = int(rng.integers(2, 10)), int(rng.integers(1, 4))
         B = rng.normal(size=(max(1, k // 2), n))[rng.integers(0, max(1, k // 2), size=k)] * rng.choice([-1.0, 1.0], size=(k, 1))
         w = rng.normal(size=k)
@@ -53,7 +53,7 @@ def test_a_problem_without_a_solution_is_told() -> None:
             # Impulses on the way to infinity leave nothing of w but rounding, and the certificate with it: their size tells.
             root = np.sqrt(np.diag(K))
             assert certificate > 1e-6 or (lam * root).max() > 1e12 * np.abs(w / root).max()
-    assert told > 50
+    assert told > 40
 
 
 @pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6])
@@ -94,7 +94,7 @@ def shortest_push(Q: Array, g: Array) -> Array:
 def test_the_shortest_of_many_pushes_is_found_from_far_away() -> None:
     """From a start with many negative entries a whole step of Newton's method would go too far, back and forth for ever."""
     rng = np.random.default_rng(9)
-    for _ in range(120):
+    for _ in range(30):
         n, rank = int(rng.integers(6, 40)), int(rng.integers(2, 6))
         Q, _ = np.linalg.qr(rng.normal(size=(n, rank)))
         few = np.where(rng.random(n) < 0.25, rng.exponential(size=n), 0.0)

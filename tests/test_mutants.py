@@ -6,7 +6,21 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from mutants import ENOUGH, INVALID, KILLED, ROOT, SURVIVED, DataError, Kept, Mutant, Result, key_of, read_mutants, summary
+from mutants import (
+    ENOUGH,
+    INVALID,
+    KILLED,
+    ROOT,
+    SURVIVED,
+    DataError,
+    Kept,
+    Mutant,
+    Result,
+    changed_functions,
+    key_of,
+    read_mutants,
+    summary,
+)
 
 MUTANTS = read_mutants()
 ROOMS = ("contact", "dynamics", "engine", "robot", "simulation")
@@ -94,3 +108,16 @@ def test_a_result_is_asked_for_again_where_the_file_or_a_test_has_changed(tmp_pa
         test.write_text(texts[1])
         keys |= {key_of(made(), tmp_path), key_of(made(replace="0"), tmp_path)}
     assert len(keys) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "changed"),
+    [
+        ("A = 1\ndef f(): return A\ndef g(): return 3", ["urdf_gibbs.a.b.g"]),
+        ("A = 1\ndef f():\n    return A\ndef g(): return 2", []),  # the same in other lines
+        ("A = 2\ndef f(): return A\ndef g(): return 2", ["*"]),
+        ("A = 1\ndef f(): return A", ["urdf_gibbs.a.b.g"]),
+    ],
+)
+def test_which_functions_an_error_changes(wrong: str, changed: list[str]) -> None:
+    assert changed_functions("a/b.py", "A = 1\ndef f(): return A\ndef g(): return 2", wrong) == changed

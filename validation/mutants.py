@@ -4,7 +4,7 @@
 
 The errors are data, tests/mutants/<room>.toml: the file, a text that occurs once in it, what takes its place, and what that breaks. An
 error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
-changed file is compiled into the driver, the driver of the copy is built again (engine/build_driver.py).
+changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
 Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file or one of its
 tests changes. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
@@ -13,6 +13,7 @@ tests changes. The exit code is 1 where an error survives that is not expected t
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import json
 import os
@@ -94,6 +95,20 @@ def read_mutants(folder: Path = DATA) -> list[Mutant]:
     return found
 
 
+def changed_functions(file: str, right: str, wrong: str) -> list[str]:
+    """``module.function`` of the functions of a file that differ; * where something outside of functions does."""
+
+    def parts(source: str) -> dict[str, str]:
+        nodes = ast.parse(source).body
+        found = {node.name: ast.unparse(node) for node in nodes if isinstance(node, ast.FunctionDef)}
+        return {**found, "*": "\n".join(ast.unparse(node) for node in nodes if not isinstance(node, ast.FunctionDef))}
+
+    before, after = parts(right), parts(wrong)
+    module = ".".join(["urdf_gibbs", *Path(file).with_suffix("").parts]).removesuffix(".__init__")
+    changed = [name for name in before | after if before.get(name) != after.get(name)]
+    return ["*"] if "*" in changed else [f"{module}.{name}" for name in changed]
+
+
 def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
@@ -144,6 +159,7 @@ class Tree:
             elif source.exists():
                 shutil.copy(source, self.root / name)
         self.driver = self.root / "urdf_gibbs" / "engine" / "driver.ll.xz"
+        self.texts = self.root / "texts"  # of the driver's entries, from the first error in compiled code on
         self.compiled = set(self._python("-c", DRIVER_SOURCES)[1].split())
 
     def _environment(self, cache: str) -> dict[str, str]:
@@ -181,7 +197,7 @@ class Tree:
         code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
         if code == -1:
             return KILLED, f"no end {output}"
-        found = re.search(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
+        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, flags=re.MULTILINE)
         if code == 0:
             return SURVIVED, ""
         if code in (4, 5):  # no such test, or none at all
@@ -199,16 +215,24 @@ class Tree:
             return INVALID, f"no Python: {problem}"
         own_cache = mutant.file in ("engine/objects.py", "engine/driver_code.py")
         try:
+            if mutant.file in self.compiled and not self.texts.exists():
+                self.texts.mkdir()
+                self._drive("keep")
             self._write(path, wrong)
             if mutant.file in self.compiled:
-                code, output = self._python("-m", "urdf_gibbs.engine.build_driver", str(self.driver))
-                if code:
-                    return INVALID, f"does not compile: {output.strip().splitlines()[-1][:200]}"
+                problem = self._drive("build", *changed_functions(mutant.file, right, wrong))
+                if problem:
+                    return INVALID, f"does not compile: {problem}"
             return self.run_tests(mutant.tests, timeout, "own" if own_cache else "cache")
         finally:
             self._write(path, right)
             self.driver.write_bytes(shipped)
             shutil.rmtree(self.root / "own", ignore_errors=True)
+
+    def _drive(self, *task: str) -> str:
+        """Build the copy's driver; what is the matter, else nothing."""
+        code, output = self._python(str(self.root / "validation" / "mutant_driver.py"), str(self.texts), *task, timeout=1800.0)
+        return output.strip().splitlines()[-1][:200] if code else ""
 
     @staticmethod
     def _write(path: Path, text: str) -> None:
