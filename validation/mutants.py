@@ -375,6 +375,8 @@ def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM):  # the first is ignored by what a shell starts in the background
+        signal.signal(number, signal.default_int_handler)
     try:
         sys.exit(main())
     except DataError as problem:
