@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from mutants import (
     Result,
     changed_functions,
     key_of,
+    proof,
     read_mutants,
     summary,
 )
@@ -98,16 +100,25 @@ def test_results_are_kept_line_by_line(tmp_path: Path) -> None:
     assert Kept(path, fresh=True).get("a") is None
 
 
-def test_a_result_is_asked_for_again_where_the_file_or_a_test_has_changed(tmp_path: Path) -> None:
+def test_a_result_holds_until_the_file_or_the_tests_that_prove_it_change(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "urdf_gibbs" / "a").mkdir(parents=True)
-    file, test = tmp_path / "urdf_gibbs" / "a" / "b.py", tmp_path / "tests" / "test_mutants.py"
-    keys = set()
-    for texts in (("x = 1 + 2", "1"), ("x = 1 + 2  # sum", "1"), ("x = 1 + 2", "2")):
-        file.write_text(texts[0])
-        test.write_text(texts[1])
-        keys |= {key_of(made(), tmp_path), key_of(made(replace="0"), tmp_path)}
-    assert len(keys) == 6
+    file = tmp_path / "urdf_gibbs" / "a" / "b.py"
+    file.write_text("x = 1 + 2")
+    keys = {key_of(made(), tmp_path), key_of(made(replace="0"), tmp_path)}
+    file.write_text("x = 1 + 2  # sum")
+    assert len(keys | {key_of(made(), tmp_path)}) == 3
+
+    mutant = replace(made(), tests=("test_a.py", "test_b.py"))
+    (tmp_path / "tests" / "test_b.py").write_text("1")
+
+    def proofs(first: str) -> list[str]:
+        (tmp_path / "tests" / "test_a.py").write_text(first)
+        noticed = {KILLED: "tests/test_b.py::test_it", SURVIVED: ""}
+        return [proof(mutant, outcome, by, tmp_path) for outcome, by in (*noticed.items(), (KILLED, "no end after 60 s"))]
+
+    (by_b, by_none, no_end), (again, other, longer) = proofs("1"), proofs("2")
+    assert by_b == again and by_none != other and no_end != longer
 
 
 @pytest.mark.parametrize(

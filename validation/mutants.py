@@ -6,8 +6,8 @@ The errors are data, tests/mutants/<room>.toml: the file, a text that occurs onc
 error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
 changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
-Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file or one of its
-tests changes. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
+Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
+that has noticed the error, or, where none has, any of them. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
 """
 
 from __future__ import annotations
@@ -114,10 +114,20 @@ def digest(*parts: str) -> str:
 
 
 def key_of(mutant: Mutant, root: Path = ROOT) -> str:
-    """What the result of a mutant depends on, near enough: itself, its file and the tests that are run."""
-    texts = [(root / "tests" / name).read_text(encoding="utf-8") for name in mutant.tests]
+    """Of the error and of the file that it is planted in."""
     source = (root / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
-    return digest(mutant.file, mutant.find, mutant.replace, source, *mutant.tests, *texts)
+    return digest(mutant.file, mutant.find, mutant.replace, source)
+
+
+def proof(mutant: Mutant, outcome: str, noticed: str, root: Path = ROOT) -> str:
+    """What a result holds for as long as it is the same: the test file that has noticed the error, or all that have not."""
+    names = [name for name in mutant.tests if outcome != KILLED or noticed.startswith(f"tests/{name}")]
+    return digest(*[text for name in names or mutant.tests for text in (name, (root / "tests" / name).read_text(encoding="utf-8"))])
+
+
+def holds(mutant: Mutant, entry: dict[str, Any]) -> bool:
+    """Whether a result that was kept can be used."""
+    return entry["outcome"] != INVALID and entry["proof"] == proof(mutant, entry["outcome"], entry["noticed"])
 
 
 class Kept:
@@ -163,7 +173,8 @@ class Tree:
         self.compiled = set(self._python("-c", DRIVER_SOURCES)[1].split())
 
     def _environment(self, cache: str) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(self.root), "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
+        search = os.pathsep.join([str(self.root), str(self.root / "validation")])
+        return {**os.environ, "PYTHONPATH": search, "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
 
     def _python(self, *arguments: str, timeout: float = 600.0, cache: str = "cache") -> tuple[int, str]:
         """Exit code and output of Python in the copy; the code is -1 where it takes too long."""
@@ -193,7 +204,19 @@ class Tree:
     def run_tests(self, tests: tuple[str, ...], timeout: float, cache: str = "cache") -> tuple[str, str]:
         """Whether the tests notice something, and which one."""
         files = [str(Path("tests") / name) for name in tests]
-        options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "--hypothesis-seed=0", "-W", "ignore"]
+        options = [
+            "-x",
+            "-q",
+            "--no-header",
+            "--tb=line",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "mutant_profile",
+            "--hypothesis-seed=0",
+            "-W",
+            "ignore",
+        ]
         code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
         if code == -1:
             return KILLED, f"no end {output}"
@@ -287,7 +310,8 @@ class Run:
             before = time.monotonic()
             outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
             took = time.monotonic() - before
-            self.kept.add(key, outcome=outcome, noticed=noticed, seconds=round(took, 1), mutant=mutant.name)
+            why = proof(mutant, outcome, noticed, tree.root)
+            self.kept.add(key, outcome=outcome, noticed=noticed, proof=why, seconds=round(took, 1), mutant=mutant.name)
             self.take(Result(mutant, outcome, took, noticed))
 
 
@@ -334,7 +358,7 @@ def main(arguments: list[str] | None = None) -> int:
     for mutant in mutants:
         key = key_of(mutant)  # now, with the sources that are copied in a moment
         entry = kept.get(key)
-        if entry is not None and entry["outcome"] != INVALID:
+        if entry is not None and holds(mutant, entry):
             run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
         else:
             waiting.put((key, mutant))
