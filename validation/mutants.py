@@ -7,7 +7,8 @@ error that a test notices is killed. The sources themselves are never touched: e
 changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
 Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
-that has noticed the error, or, where none has, any of them. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
+that has noticed the error, or, where none has, any of them. The exit code is 1 where an error survives that is not expected to, or a
+room kills less than 85 %.
 """
 
 from __future__ import annotations
