@@ -94,7 +94,7 @@ def shortest_push(Q: Array, g: Array) -> Array:
 def test_the_shortest_of_many_pushes_is_found_from_far_away() -> None:
     """From a start with many negative entries a whole step of Newton's method would go too far, back and forth for ever."""
     rng = np.random.default_rng(9)
-    for _ in range(30):
+    for _ in range(12):
         n, rank = int(rng.integers(6, 40)), int(rng.integers(2, 6))
         Q, _ = np.linalg.qr(rng.normal(size=(n, rank)))
         few = np.where(rng.random(n) < 0.25, rng.exponential(size=n), 0.0)
@@ -108,6 +108,24 @@ def test_the_shortest_of_many_pushes_is_found_from_far_away() -> None:
         other = shortest_push(Q, g)
         assert lam @ lam <= (other @ other) * (1.0 + 1e-6)  # of SLSQP
         np.testing.assert_allclose(lam, other, atol=1e-4 * np.abs(other).max())
+
+
+def test_rows_of_very_different_sizes_need_steps_that_are_held_back() -> None:
+    """One in eight of these is not found by whole steps of Newton's method, one in three hundred not at all."""
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(150):
+        n, rank = int(rng.integers(8, 30)), int(rng.integers(3, 7))
+        Q, _ = np.linalg.qr(rng.normal(size=(n, rank)) * 10.0 ** rng.uniform(-3, 3, size=(n, 1)))
+        few = np.where(rng.random(n) < 0.25, rng.exponential(size=n) * 10.0 ** rng.uniform(-3, 3, size=n), 0.0)
+        few[0] += 1.0
+        lam = np.empty(n)
+        if complementarity._non_negative(np.ascontiguousarray(Q), rank, Q.T @ few, lam):
+            found += 1
+            assert lam.min() >= 0.0
+            np.testing.assert_allclose(Q.T @ lam, Q.T @ few, atol=1e-12 * np.abs(Q.T @ few).max())
+            assert lam @ lam <= few @ few * (1.0 + 1e-9)
+    assert found >= 147
 
 
 def test_no_push_is_found_where_there_is_none() -> None:
