@@ -193,6 +193,22 @@ def test_massless_slides_have_no_points() -> None:
     assert names(default_points(robot)) == ["ball"]
 
 
+def test_a_massless_link_hinged_to_a_body_with_mass_leaves_the_hinge_a_point() -> None:
+    """The hinge is a place of the arm, whatever the link beyond it weighs; the link's own slide is nowhere."""
+    robot = robot_of(
+        link("base"),
+        link("arm"),
+        link("fork", NOTHING),
+        link("wheel"),
+        joint("slide", "prismatic", "base", "arm"),
+        joint("turn", "revolute", "arm", "fork", "1 0 0", "0 1 0"),
+        joint("roll", "revolute", "fork", "wheel", "0.3 0 0.2", "0 0 1"),
+    )
+    points = default_points(robot)
+    assert names(points) == ["arm", "fork", "wheel"]
+    assert points[1].body == 0 and points[1].position == (1.0, 0.0, 0.0)
+
+
 # Chosen points --------------------------------------------------------------------------------------
 
 
