@@ -343,13 +343,13 @@ def summary(results: list[Result]) -> tuple[list[str], bool]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--room", action="append", help="only this room; may be given several times")
-    parser.add_argument("--only", help="only errors whose file or description has this in it")
+    parser.add_argument("--only", action="append", help="only errors whose file or description has this in it; may be given several times")
     parser.add_argument("--jobs", type=int, default=1, help="workers, each with a copy of the tree")
     parser.add_argument("--fresh", action="store_true", help="forget all results")
     parser.add_argument("--list", action="store_true", help="name the errors and what is known of them; run nothing")
     given = parser.parse_args(arguments)
     mutants = [m for m in read_mutants() if not given.room or m.room in given.room]
-    mutants = [m for m in mutants if not given.only or given.only in m.name]
+    mutants = [m for m in mutants if not given.only or any(words in m.name for words in given.only)]
     for mutant in mutants:  # before anything is run
         mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
     kept = Kept(RESULTS, given.fresh)
