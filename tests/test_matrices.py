@@ -13,6 +13,8 @@ from urdf_gibbs.counts.scalars import Counter
 from urdf_gibbs.dynamics import scalar
 from urdf_gibbs.dynamics.matrices import Matrix, Tr, Vector
 from urdf_gibbs.engine.graph import Graph
+from urdf_gibbs.equations.readable import _Size
+from urdf_gibbs.equations.trigonometry import Algebra
 
 A0, B0, C0 = (np.round(np.random.default_rng(seed).normal(size=shape), 2) for seed, shape in ((1, (3, 3)), (2, (3, 3)), (3, (3, 4))))
 A0[0, 1] = A0[2, 2] = B0[1, 1] = B0[2, 1] = C0[0, 3] = 0.0  # constant zeros among them
@@ -91,6 +93,9 @@ def test_nodes_counters_and_symbols_multiply_from_either_side() -> None:
     node = Graph().input("q", 0)
     assert (node * a)[0] is (a * node)[0] and (node * a)[1] == 0.0
     assert type(node * A) is Matrix
+    trigonometric = Algebra({}).symbol("m")
+    for product in (trigonometric * a, a * trigonometric, _Size(1.0) * a, a * _Size(1.0)):
+        assert type(product) is Vector and product[1] == 0.0
     x = sympy.Symbol("x")
     assert x * a == [0.3 * x, 0.0, -1.2 * x] and type(x * a) is Vector
     counts: list[str] = []
