@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from fractions import Fraction
 from types import ModuleType
 
@@ -16,6 +17,7 @@ from urdf_gibbs.counts.polynomial import fitted, polynomial
 from urdf_gibbs.counts.printed import SHAFEI_2017, SHAFEI_2018, WANG_JU, equivalent_additions, table_2
 from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
 from urdf_gibbs.counts.tables import Pair, value
+from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
@@ -28,12 +30,14 @@ def both(found: Literal) -> tuple[int, int]:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, body: str, rule: Rule) -> tuple[int, int]:
-    """The count of a formulation whose M is made by these lines; x is a vector of three that depends on q, A and F are 3x3 and 4x4."""
+    """The count of a formulation whose M is made by these lines; x is a vector of three that depends on q, A and F are 3x3 and 4x4, as plain
+    lists x_, A_ and F_."""
     name = "urdf_gibbs.dynamics.by_hand"
     module = ModuleType(name)
-    source = ["from urdf_gibbs.dynamics.scalar import *", "def mass_matrix(model, q):"]
+    source = ["from urdf_gibbs.dynamics.scalar import *", "from urdf_gibbs.dynamics.matrices import *", "def mass_matrix(model, q):"]
     source += [
-        "    x, A, F = [q[0]] * 3, [[q[0]] * 3] * 3, [[q[0]] * 4] * 4",
+        "    x_, A_, F_ = [q[0]] * 3, [[q[0]] * 3] * 3, [[q[0]] * 4] * 4",
+        "    x, A, F = Vector(x_), Matrix(A_), Matrix(F_)",
         *(f"    {line}" for line in body.splitlines()),
         "    return [[0.0]]",
     ]
@@ -43,22 +47,33 @@ def counted(monkeypatch: pytest.MonkeyPatch, body: str, rule: Rule) -> tuple[int
 
 
 CASES = {  # lines: by S18's rule, by WJ's
-    "matmul(F, F)": ((64, 48), (64, 48)),
-    "matmul_transposed(F, F)": ((64, 48), (64, 48)),
-    "matmul(F, [[0.0, 0.0, 0.0, 1.0]] + zeros(3, 4))": ((64, 48), (64, 48)),  # zeros do not help
-    "matmul(A, A)": ((27, 18), (27, 18)),
-    "matvec(A, x)": ((9, 6), (9, 6)),
-    "matvec(skew(x), x)": ((9, 6), (6, 3)),
-    "cross(x, x)": ((9, 6), (6, 3)),
-    "matmul(skew(x), skew(x))": ((27, 18), (12, 3)),
-    "matmul(skew(x), transposed(skew(x)))": ((27, 18), (12, 3)),
-    "matmul(skew(x), A)": ((27, 18), (27, 18)),
-    "trace_product(F, F)": ((16, 15), (16, 15)),
-    "dot(x, x)": ((3, 2), (3, 2)),
-    "madd(F, F); vadd(x, x); vsub(x, x)": ((0, 22), (0, 22)),
-    "mscale(2.0, F); scale(q[0], x)": ((19, 0), (19, 0)),
+    "F @ F": ((64, 48), (64, 48)),
+    "F @ F.T": ((64, 48), (64, 48)),
+    "F @ Matrix([[0.0, 0.0, 0.0, 1.0]] * 4)": ((64, 48), (64, 48)),  # zeros do not help
+    "A @ A": ((27, 18), (27, 18)),
+    "A @ x": ((9, 6), (9, 6)),
+    "x.tilde @ x": ((9, 6), (6, 3)),
+    "x.cross(x)": ((9, 6), (6, 3)),
+    "x.tilde @ x.tilde": ((27, 18), (12, 3)),
+    "x.tilde @ x.tilde.T": ((27, 18), (12, 3)),
+    "(2.0 * x.tilde) @ x": ((18, 6), (15, 3)),
+    "x.tilde @ A": ((27, 18), (27, 18)),
+    "Tr(F, F)": ((16, 15), (16, 15)),
+    "(F @ F).trace()": ((64, 51), (64, 51)),
+    "x @ x": ((3, 2), (3, 2)),
+    "F + F; x + x; x - x": ((0, 22), (0, 22)),
+    "F - Matrix([[1.0] * 4] + [[0.0] * 4] * 3)": ((0, 4), (0, 4)),  # row by row
+    "F += F; x += x; [1.0] * 3 + x": ((0, 22), (0, 22)),
+    "2.0 * F; q[0] * x; x * q[0]": ((22, 0), (22, 0)),
     "mul(2.0, q[0]) + add(q[0], q[0]) * q[0]": ((2, 2), (2, 2)),
-    "matmul(identity(4), F); madd(zeros(4, 4), F); matmul(zeros(4, 4), F)": ((0, 0), (0, 0)),  # beginnings of recursions
+    "Matrix.identity(4) @ F; Matrix.zeros(4, 4) + F; Matrix.zeros(4, 4) @ F": ((0, 0), (0, 0)),  # beginnings of recursions
+    "matmul(F_, F_); matmul_transposed(F_, F_)": ((128, 96), (128, 96)),  # nested lists count alike
+    "matvec(A_, x_); matvec(skew(x_), x_); cross(x_, x_)": ((27, 18), (21, 12)),
+    "matmul(skew(x_), transposed(skew(x_)))": ((27, 18), (12, 3)),
+    "trace_product(F_, F_); dot(x_, x_)": ((19, 17), (19, 17)),
+    "madd(F_, F_); vadd(x_, x_); vsub(x_, x_)": ((0, 22), (0, 22)),
+    "mscale(2.0, F_); scale(q[0], x_)": ((19, 0), (19, 0)),
+    "matmul(identity(4), F_); madd(zeros(4, 4), F_); matmul(zeros(4, 4), F_)": ((0, 0), (0, 0)),
     "M = zeros(model.nv, model.nv)\nM[0][0] = add(M[0][0], q[0])\nM[0][0] = add(M[0][0], q[0])": ((0, 1), (0, 1)),
 }
 
@@ -115,6 +130,27 @@ def test_counting_leaves_the_formulation_as_it_was(method: str) -> None:
     robot = chain(3)
     assert (ug.mass_matrix(robot, q, method=method) == before).all()
     np.testing.assert_allclose(before, ug.mass_matrix(robot, q), rtol=1e-12, atol=1e-12)
+
+
+def test_counting_is_undone_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [dict(vars(kind)) for kind in (Vector, Matrix)]
+    with pytest.raises(ZeroDivisionError):
+        counted(monkeypatch, "F @ F; 1 / 0", S18)
+    assert [dict(vars(kind)) for kind in (Vector, Matrix)] == before and sys.getprofile() is None
+    assert Vector([1.0, 2.0]) @ Vector([3.0, 4.0]) == 11.0
+
+
+def test_other_threads_compute_while_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[object] = []
+
+    def other() -> None:
+        thread = threading.Thread(target=lambda: found.append(Matrix([[1.0, 2.0]]) @ Vector([3.0, 4.0])))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(threading, "meanwhile", other, raising=False)
+    assert counted(monkeypatch, "F @ F\nimport threading\nthreading.meanwhile()", S18) == (64, 48)
+    assert found == [[11.0]]
 
 
 def test_an_unknown_quantity_is_refused() -> None:

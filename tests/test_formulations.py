@@ -13,6 +13,7 @@ from random_trees import random_tree
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.dynamics import explicit, gibbs_appell, scalar
+from urdf_gibbs.dynamics.matrices import Matrix
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.oracle.compare import validate
@@ -63,9 +64,7 @@ def test_with_all_second_moments_in_b1_nothing_is_missing(name: str, monkeypatch
         return next(c.error for c in report.comparisons if c.quantity == "bias")
 
     assert error() > 1e-6
-    monkeypatch.setattr(
-        gibbs_appell, "line_part", lambda body: (0.5 * np.trace(body.inertia) * np.eye(3) - np.array(body.inertia)).tolist()
-    )
+    monkeypatch.setattr(gibbs_appell, "line_part", lambda body: 0.5 * body.inertia.trace() * Matrix.identity(3) - body.inertia)
     assert error() < 1e-12
 
 
@@ -118,6 +117,8 @@ class Counting:
         return self._made(self._of(other) - self.value)
 
     def __mul__(self, other: Any) -> Counting:
+        if isinstance(other, list):  # a vector or matrix multiplies its entries
+            return NotImplemented
         return self._made(self.value * self._of(other))
 
     __radd__, __rmul__ = __add__, __mul__

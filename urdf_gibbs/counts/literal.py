@@ -1,10 +1,11 @@
 """Literally as the papers count: every product of matrices that a formulation names counts in full, whatever zeros it has.
 
-The formulation's own source runs, nothing is copied: its functions are bound to globals in which the operations of dynamics/scalar.py on
-vectors and matrices count the dense operation of their shapes and return scalars that only count. What is counted:
+The formulation's own source runs: meanwhile, in this thread, the operators of ``Vector`` and ``Matrix`` (dynamics/matrices.py) count the
+dense operation of their shapes and return scalars that only count. What is counted:
 
 - Products: r x k by k x c takes r k c multiplications and r (k - 1) c additions (4x4 by 4x4: 64 and 48), a matrix by a vector likewise with
-  c = 1, a scalar product k and k - 1, a sum of matrices or vectors one addition for each entry, a multiple one multiplication.
+  c = 1, a scalar product k and k - 1, a sum of matrices or vectors one addition for each entry, a multiple one multiplication; in a
+  difference of matrices a row that is null is free.
 - Cross products and skew matrices by the ``Rule``: S18's tensor notation (3x3 by vector, 9 and 6), or WJ's classes (skew by skew 12 and 3,
   skew by vector 6 and 3). Tr(A B) takes the diagonal of the product only, unless the source forms the product first.
 - Operations between scalars as ``scalars.Counter`` counts them: constant zeros and ones are free.
@@ -17,22 +18,25 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import types
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType, ModuleType
 from typing import Any
 
 from urdf_gibbs.counts.scalars import OPERATIONS, Counter, with_total
-from urdf_gibbs.dynamics import scalar
+from urdf_gibbs.dynamics import matrices, scalar
 from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Vector
 from urdf_gibbs.dynamics.model import Body, Column, Model, model_of
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branch
 from urdf_gibbs.robot.model import Robot
 
 PACKAGE = "urdf_gibbs.dynamics."
+ARITHMETIC = (matrices.__name__, scalar.__name__)  # its modules whose functions are operations, not steps of a formulation
 CONSTANTS = (Model, Body, Column, Branch, Beam)  # hold numbers of the URDF only
 QUANTITIES = ("mass_matrix", "bias")
 
@@ -104,19 +108,15 @@ class Literal:
         return with_total({name: getattr(self, name) for name in OPERATIONS})
 
 
-def literal(
-    robot: Robot, formulation: types.ModuleType, quantity: str, rule: Rule = S18, gravity: Sequence[float] = EARTH_GRAVITY
-) -> Literal:
+def literal(robot: Robot, formulation: ModuleType, quantity: str, rule: Rule = S18, gravity: Sequence[float] = EARTH_GRAVITY) -> Literal:
     """The literal count of ``mass_matrix`` or ``bias`` of a formulation (a module of dynamics/)."""
     if quantity not in QUANTITIES:
         raise UnknownNameError("quantity", quantity, QUANTITIES)
     model, ledger = model_of(robot), _Ledger(rule)
-    function = _Bound(ledger, model.nv).module(formulation)[quantity]
     q, v = [ledger.one] * robot.nq, [ledger.one] * robot.nv
-    if quantity == "mass_matrix":
-        function(model, q)
-    else:
-        function(model, q, v, list(gravity))
+    arguments = (model, q) if quantity == "mass_matrix" else (model, q, v, list(gravity))
+    with _followed(ledger), _counted(_Dense(ledger, model.nv)):
+        getattr(formulation, quantity)(*arguments)
     return ledger.literal()
 
 
@@ -160,12 +160,16 @@ class _Ledger:
         return Literal(tuple(Item(path, kind, *entry) for (path, kind), entry in self._items.items()), **self._others)
 
 
-class _Skew(list[Any]):
+class _Skew(Matrix):
     """A matrix that is known to be skew."""
 
+    __slots__ = ()
 
-class _Unit(list[Any]):
+
+class _Unit(Matrix):
     """The identity that a recursion begins with."""
+
+    __slots__ = ()
 
 
 class _LowerRow(list[Any]):
@@ -180,86 +184,105 @@ class _LowerRow(list[Any]):
 
 
 class _Dense:
-    """The operations of dynamics/scalar.py on vectors and matrices, counted in full; ``nv`` tells M from other null matrices."""
+    """The operations of ``Vector`` and ``Matrix`` counted in full; ``nv`` tells M from other null matrices."""
 
     def __init__(self, ledger: _Ledger, nv: int) -> None:
         self.ledger, self.rule, self.one, self.nv = ledger, ledger.rule, ledger.one, nv
+        self.operations: dict[type, dict[str, Callable[..., Any]]] = {
+            Vector: {
+                "__add__": self.vector_sum,
+                "__sub__": self.vector_sum,
+                "__mul__": self.vector_multiple,
+                "__matmul__": self.scalar_product,
+                "cross": self.cross,
+                "tilde": self.skew,
+            },
+            Matrix: {
+                "__add__": self.matrix_sum,
+                "__sub__": self.matrix_difference,
+                "__mul__": self.matrix_multiple,
+                "by_vector": self.matrix_by_vector,
+                "by_matrix": self.matrix_by_matrix,
+                "trace_with": self.trace_of_product,
+                "T": self.transposed,
+                "identity": self.identity,
+                "zeros": self.zeros,
+            },
+        }
 
-    def dot(self, a: Vector, b: Vector) -> Scalar:
+    def scalar_product(self, a: Vector, b: Vector) -> Scalar:
         if _null(a) or _null(b):
             return 0.0
         self.ledger.note(f"scalar product {len(a)}", len(a), len(a) - 1)
         return self.one
 
-    def vadd(self, a: Vector, b: Vector) -> Vector:
+    def vector_sum(self, a: Vector, b: Vector) -> Vector:
         if _null(a) or _null(b):
-            return list(b) if _null(a) else list(a)
+            return Vector(b if _null(a) else a)
         self.ledger.note(f"sum {len(a)}", 0, len(a))
-        return [self.one] * len(a)
+        return Vector([self.one] * len(a))
 
-    def vsub(self, a: Vector, b: Vector) -> Vector:
-        return self.vadd(a, b)
-
-    def scale(self, k: Scalar, a: Vector) -> Vector:
+    def vector_multiple(self, a: Vector, k: Scalar) -> Vector:
         if _null([k]) or _null(a):
-            return [0.0] * len(a)
+            return Vector([0.0] * len(a))
         self.ledger.note(f"scalar by {len(a)}", len(a), 0)
-        return [self.one] * len(a)
+        return Vector([self.one] * len(a))
 
     def cross(self, a: Vector, b: Vector) -> Vector:
         if _null(a) or _null(b):
-            return [0.0] * 3
+            return Vector([0.0] * 3)
         self.ledger.note("skew by vector", *self.rule.skew_vector)
-        return [self.one] * 3
+        return Vector([self.one] * 3)
 
     def skew(self, a: Vector) -> Matrix:
-        return _Skew(scalar.skew(a))
+        x, y, z = a
+        return _Skew([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
-    def matvec(self, A: Matrix, x: Vector) -> Vector:
+    def matrix_by_vector(self, A: Matrix, x: Vector) -> Vector:
         if isinstance(A, _Unit):
             return x
         if isinstance(A, _Skew):
-            return self.cross([row[i - 1] for i, row in enumerate(A)], x)
+            return self.cross(Vector([row[i - 1] for i, row in enumerate(A)]), x)
         if _null(x) or _null_matrix(A):
-            return [0.0] * len(A)
+            return Vector([0.0] * len(A))
         r, k = len(A), len(x)
         self.ledger.note(f"{r}x{k} by vector", r * k, r * (k - 1))
-        return [self.one] * r
+        return Vector([self.one] * r)
 
-    def matmul(self, A: Matrix, B: Matrix) -> Matrix:
-        return self._product(A, B, len(B), len(B[0]))
-
-    def matmul_transposed(self, A: Matrix, B: Matrix) -> Matrix:
-        return self._product(A, B, len(B[0]), len(B))
-
-    def _product(self, A: Matrix, B: Matrix, k: int, c: int) -> Matrix:
-        r = len(A)
+    def matrix_by_matrix(self, A: Matrix, B: Matrix) -> Matrix:
+        r, k, c = len(A), len(B), len(B[0])
         if _null_matrix(A) or _null_matrix(B):
-            return scalar.zeros(r, c)
+            return _filled(0.0, r, c)
         if isinstance(A, _Unit) or isinstance(B, _Unit):
             return B if isinstance(A, _Unit) else A
         if isinstance(A, _Skew) and isinstance(B, _Skew):
             self.ledger.note("skew by skew", *self.rule.skew_skew)
         else:
             self.ledger.note(f"{r}x{k} by {k}x{c}", r * k * c, r * (k - 1) * c)
-        return [[self.one] * c for _ in range(r)]
+        return _filled(self.one, r, c)
 
-    def madd(self, A: Matrix, B: Matrix) -> Matrix:
+    def matrix_sum(self, A: Matrix, B: Matrix) -> Matrix:
         if _null_matrix(A) or _null_matrix(B):
-            return B if _null_matrix(A) else A
+            rest = B if _null_matrix(A) else A
+            return rest if isinstance(rest, Matrix) else Matrix(rest)  # what is skew stays so
         r, c = len(A), len(A[0])
         self.ledger.note(f"sum {r}x{c}", 0, r * c)
-        return [[self.one] * c for _ in range(r)]
+        return _filled(self.one, r, c)
 
-    def mscale(self, k: Scalar, A: Matrix) -> Matrix:
+    def matrix_difference(self, A: Matrix, B: Matrix) -> Matrix:
+        if any(_null(row) for row in (*A, *B)):
+            return Matrix([self.vector_sum(Vector(a), Vector(b)) for a, b in zip(A, B, strict=True)])
+        return self.matrix_sum(A, B)
+
+    def matrix_multiple(self, A: Matrix, k: Scalar) -> Matrix:
         r, c = len(A), len(A[0])
         if _null([k]) or _null_matrix(A):
-            return scalar.zeros(r, c)
+            return _filled(0.0, r, c)
         self.ledger.note(f"scalar by {r}x{c}", r * c, 0)
-        result = [[self.one] * c for _ in range(r)]
+        result = _filled(self.one, r, c)
         return _Skew(result) if isinstance(A, _Skew) else result
 
-    def trace_product(self, A: Matrix, B: Matrix) -> Scalar:
+    def trace_of_product(self, A: Matrix, B: Matrix) -> Scalar:
         if _null_matrix(A) or _null_matrix(B):
             return 0.0
         r, k = len(A), len(B)
@@ -267,19 +290,23 @@ class _Dense:
         return self.one
 
     def transposed(self, A: Matrix) -> Matrix:
-        result = scalar.transposed(A)
-        return type(A)(result) if isinstance(A, _Skew | _Unit) else result
+        kind = type(A) if isinstance(A, _Skew | _Unit) else Matrix
+        return kind([list(column) for column in zip(*A, strict=True)])
 
     def identity(self, n: int) -> Matrix:
-        return _Unit(scalar.identity(n))
+        return _Unit([[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)])
 
     def zeros(self, rows: int, columns: int) -> Matrix:
         if rows == columns == self.nv and self.ledger.path == ("mass_matrix",):
-            return [_LowerRow(i, columns) for i in range(rows)]
-        return scalar.zeros(rows, columns)
+            return Matrix([_LowerRow(i, columns) for i in range(rows)])
+        return _filled(0.0, rows, columns)
 
 
-def _null(a: Vector) -> bool:
+def _filled(entry: Scalar, rows: int, columns: int) -> Matrix:
+    return Matrix([[entry] * columns for _ in range(rows)])
+
+
+def _null(a: Iterable[Scalar]) -> bool:
     return all(type(x) is float and x == 0.0 for x in a)
 
 
@@ -287,74 +314,68 @@ def _null_matrix(A: Matrix) -> bool:
     return all(_null(row) for row in A)
 
 
-# binding ------------------------------------------------------------------------------------------------
+# where --------------------------------------------------------------------------------------------------
+
+_one_at_a_time = threading.RLock()
 
 
-class _Bound:
-    """The modules of dynamics/ bound to the counting operations."""
+@contextmanager
+def _counted(dense: _Dense) -> Iterator[None]:
+    """The operators of ``Vector`` and ``Matrix`` count in this thread, but where a formulation handles constants only."""
+    mine, ledger = threading.get_ident(), dense.ledger
 
-    def __init__(self, ledger: _Ledger, nv: int) -> None:
-        self.ledger = ledger
-        dense = _Dense(ledger, nv)
-        names = (name for name in vars(_Dense) if not name.startswith("_"))
-        self.dense = {getattr(scalar, name): self._unless_silent(getattr(dense, name), getattr(scalar, name)) for name in names}
-        self.modules: dict[str, dict[str, Any]] = {}
-        self.known: dict[Any, Any] = {}
+    def either(counting: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *operands: (plain if ledger.silent or threading.get_ident() != mine else counting)(*operands)
 
-    def module(self, module: types.ModuleType) -> dict[str, Any]:
-        """The globals of a module, with its functions, classes and imports bound."""
-        found = self.modules.get(module.__name__)
-        if found is None:
-            found = self.modules[module.__name__] = dict(vars(module))
-            for name, value in vars(module).items():
-                found[name] = self._bound(value)
-        return found
+    with _one_at_a_time:
+        before = {kind: dict(vars(kind)) for kind in dense.operations}
+        try:
+            for kind, operations in dense.operations.items():
+                for name, counting in operations.items():
+                    own = before[kind][name]
+                    for alias in (alias for alias, value in before[kind].items() if value is own):  # __radd__ is __add__
+                        if isinstance(own, property):
+                            setattr(kind, alias, property(either(counting, own.fget)))  # type: ignore[arg-type]
+                        elif isinstance(own, staticmethod):
+                            setattr(kind, alias, staticmethod(either(counting, own.__func__)))
+                        else:
+                            setattr(kind, alias, either(counting, own))
+            yield
+        finally:
+            for kind, operations in dense.operations.items():
+                for name, value in before[kind].items():
+                    if any(value is before[kind][counted] for counted in operations):
+                        setattr(kind, name, value)
 
-    def _bound(self, value: Any) -> Any:
-        if isinstance(value, types.ModuleType):
-            return types.SimpleNamespace(**self.module(value)) if self._ours(value.__name__) else value
-        if not isinstance(value, types.FunctionType | type):
-            return value
-        if value in self.dense:
-            return self.dense[value]
-        if not self._ours(value.__module__) or value in CONSTANTS:
-            return value
-        if value not in self.known:
-            self.known[value] = self._class(value) if isinstance(value, type) else self._function(value)
-        return self.known[value]
 
-    def _ours(self, name: str) -> bool:
-        return name.startswith(PACKAGE) and name != scalar.__name__
+@contextmanager
+def _followed(ledger: _Ledger) -> Iterator[None]:
+    """The ledger knows which functions of the formulation are running, and is silent while one of them has constant arguments only."""
+    running: list[tuple[tuple[str, ...], bool]] = []
 
-    def _function(self, function: types.FunctionType) -> Callable[..., Any]:
-        places = self.module(sys.modules[function.__module__])
-        same = types.FunctionType(function.__code__, places, function.__name__, function.__defaults__, function.__closure__)
-        same.__kwdefaults__ = function.__kwdefaults__
-        ledger = self.ledger
-
-        def followed(*args: Any, **named: Any) -> Any:
-            before, constant = ledger.path, not (_counts(args) or _counts(tuple(named.values())))
-            ledger.path = (*before, function.__name__)
+    def follow(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event not in ("call", "return") or "<" in code.co_qualname or code.co_name.startswith("__"):  # nor inner functions
+            return
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith(PACKAGE) or module in ARITHMETIC:
+            return
+        if event == "call":
+            arguments = frame.f_locals
+            constant = not any(_counts(arguments[name]) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+            running.append((ledger.path, constant))
+            ledger.path = (*ledger.path, code.co_name)
             ledger.silent += constant
-            try:
-                return same(*args, **named)
-            finally:
-                ledger.path = before
-                ledger.silent -= constant
+        else:
+            ledger.path, constant = running.pop()
+            ledger.silent -= constant
 
-        return followed
-
-    def _class(self, kind: type) -> type:
-        """The class with the methods that its author wrote bound; those that dataclass made stay."""
-        made = {"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "__getstate__", "__setstate__", "__replace__"}
-        methods = {name: value for name, value in vars(kind).items() if isinstance(value, types.FunctionType) and name not in made}
-        if not methods or issubclass(kind, tuple):
-            return kind
-        return type(kind.__name__, (kind,), {"__slots__": (), **{name: self._function(value) for name, value in methods.items()}})
-
-    def _unless_silent(self, counting: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-        ledger = self.ledger
-        return lambda *args: plain(*args) if ledger.silent else counting(*args)
+    before = sys.getprofile()
+    sys.setprofile(follow)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def _counts(value: Any) -> bool:

@@ -36,7 +36,7 @@ class Counter:
     def __mul__(self, other: Any) -> Any:
         if type(other) is float and abs(other) in (0.0, 1.0):
             return self if other else 0.0
-        return self._after("multiplications")
+        return NotImplemented if isinstance(other, list) else self._after("multiplications")
 
     __rmul__ = __mul__
 

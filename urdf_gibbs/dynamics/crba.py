@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from urdf_gibbs.dynamics import rnea
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned, turned_symmetric
 from urdf_gibbs.dynamics.local_forward import solved
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, matvec, mul, scale, vadd, vsub, zeros
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, mul, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,9 @@ class Composite:
     I: Matrix  # noqa: E741 - its usual name
 
 
-def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
+def mass_matrix(model: LocalModel, q: Scalars) -> Matrix:
     """M (nv x nv), full and symmetric."""
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     bodies = _placed(model, q)
     composites = [Composite(placed.J.m, placed.J.h, rnea.rotational_inertia(placed.J.Sigma)) for placed in bodies]
     for i in range(len(bodies) - 1, -1, -1):
@@ -43,7 +44,7 @@ def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
             placed = behind
             while placed.body.parent >= 0:
                 f = placed.up(f)
-                n = vadd(placed.up(n), cross(placed.p, f))
+                n = placed.up(n) + placed.p.cross(f)
                 placed = bodies[placed.body.parent]
                 for other in placed.body.axes:
                     _enter(M, other, axis, n, f, diagonal=False)
@@ -52,7 +53,7 @@ def mass_matrix(model: LocalModel, q: Vector) -> Matrix:
     return M
 
 
-def _placed(model: LocalModel, q: Vector) -> list[Placed]:
+def _placed(model: LocalModel, q: Scalars) -> list[Placed]:
     """All bodies at q. No leaf is turned in advance: as I, a constant about the axis stays one when the composite is turned."""
     return place(replace(model, bodies=[replace(body, leaf=False) for body in model.bodies]), q)
 
@@ -67,11 +68,11 @@ def _turned(body: Composite, placed: Placed) -> tuple[Composite, Placed]:
 def _force(body: Composite, axis: Axis) -> tuple[Vector, Vector]:
     """(n, f) about the body's origin for a unit acceleration along ``axis``: n = I a + h x d, f = m d + a x h."""
     a, d = axis.angular, axis.linear
-    return vadd(matvec(body.I, a), cross(body.h, d)), vadd(scale(body.m, d), cross(a, body.h))
+    return body.I @ a + body.h.cross(d), body.m * d + a.cross(body.h)
 
 
 def _enter(M: Matrix, row: Axis, column: Axis, n: Vector, f: Vector, diagonal: bool) -> None:
-    value = mul(row.ratio * column.ratio, add(dot(row.angular, n), dot(row.linear, f)))
+    value = mul(row.ratio * column.ratio, add(row.angular @ n, row.linear @ f))
     M[row.iv][column.iv] = add(M[row.iv][column.iv], value)
     if not diagonal:  # a mimic joint and its master share a velocity: their entry counts twice
         M[column.iv][row.iv] = add(M[column.iv][row.iv], value) if row.iv == column.iv else M[row.iv][column.iv]
@@ -83,24 +84,24 @@ def _moved(placed: Placed, body: Composite) -> Composite:
     for r in ([] if placed.joint is None else [placed.joint]) + list(reversed(placed.body.fixed)):
         h, I = turned(r, h), turned_symmetric(r, I)  # noqa: E741
     p = placed.p
-    g = vadd(h, scale(mul(0.5, body.m), p))
+    g: Vector = h + mul(0.5, body.m) * p
     double = [mul(add(p[i], p[i]), g[i]) for i in range(3)]
 
     def entry(i: int, j: int) -> Scalar:
         if i == j:
             return add(I[i][i], add(double[(i + 1) % 3], double[(i + 2) % 3]))
-        return add(I[i][j], mul(-1.0, add(mul(p[i], g[j]), mul(p[j], g[i]))))
+        return sub(I[i][j], add(mul(p[i], g[j]), mul(p[j], g[i])))
 
-    return Composite(body.m, vadd(h, scale(body.m, p)), symmetric(entry))
+    return Composite(body.m, h + body.m * p, symmetric(entry))
 
 
 def _joined(one: Composite, other: Composite) -> Composite:
-    return Composite(add(one.m, other.m), vadd(one.h, other.h), symmetric(lambda i, j: add(one.I[i][j], other.I[i][j])))
+    return Composite(add(one.m, other.m), one.h + other.h, symmetric(lambda i, j: add(one.I[i][j], other.I[i][j])))
 
 
 # Forward dynamics -----------------------------------------------------------------------------------
 
 
-def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> Vector:
+def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> Vector:
     """q'' (nv) by CRBA, RNEA and LᵀDL."""
-    return solved(mass_matrix(model, q), vsub(list(tau), rnea.bias(model, q, v, gravity)))[0]
+    return solved(mass_matrix(model, q), Vector(tau) - rnea.bias(model, q, v, gravity))[0]

@@ -7,30 +7,14 @@ c = (|theta| - sin|theta|)/|theta|^3. Where all theta_j are parallel, as in the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    cos,
-    cross,
-    dot,
-    identity,
-    madd,
-    matmul,
-    mscale,
-    mul,
-    scale,
-    sin,
-    skew,
-    vadd,
-    zeros,
-)
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, cos, mul, scale, sin
 from urdf_gibbs.flexible.beam import Array, Beam
 
 TERMS, DOUBLINGS = 12, 4  # of the series in |theta / 2^4|^2, and back to theta: exact to round-off up to six turns
@@ -48,47 +32,47 @@ class Tip(NamedTuple):
     shifting: Vector
 
 
-def amplitudes(beam: Beam, delta: Vector) -> Vector:
+def amplitudes(beam: Beam, delta: Scalars) -> Vector:
     """p (M): the coordinates, and with foreshortening their products."""
-    return [*delta, *(mul(0.5, mul(delta[j], delta[j])) if j == k else mul(delta[j], delta[k]) for j, k in beam.pairs)]
+    return Vector([*delta, *(mul(0.5, mul(delta[j], delta[j])) if j == k else mul(delta[j], delta[k]) for j, k in beam.pairs)])
 
 
-def slopes(beam: Beam, delta: Vector) -> Matrix:
+def slopes(beam: Beam, delta: Scalars) -> Matrix:
     """P (M x m), dp/d delta."""
-    P = [[1.0 if i == j else 0.0 for j in range(beam.m)] for i in range(beam.m)]
+    P = Matrix([[1.0 if i == j else 0.0 for j in range(beam.m)] for i in range(beam.m)])
     for j, k in beam.pairs:
-        row: Vector = [0.0] * beam.m
+        row: list[Scalar] = [0.0] * beam.m
         row[j] = delta[k]
         row[k] = delta[j] if j != k else delta[k]
         P.append(row)
     return P
 
 
-def bends(beam: Beam, rate: Vector) -> Vector:
+def bends(beam: Beam, rate: Scalars) -> Vector:
     """(dP/dt) delta' (M): what rates alone contribute to p''."""
-    zero: Vector = [0.0] * beam.m
-    return [*zero, *(mul(rate[j], rate[j]) if j == k else mul(2.0, mul(rate[j], rate[k])) for j, k in beam.pairs)]
+    squares = (mul(rate[j], rate[j]) if j == k else mul(2.0, mul(rate[j], rate[k])) for j, k in beam.pairs)
+    return Vector([*[0.0] * beam.m, *squares])
 
 
-def mixed(factors: Vector, vectors: list[Vector]) -> Vector:
+def mixed(factors: Iterable[Scalar], vectors: Iterable[list[Scalar]]) -> Vector:
     """sum_a factors_a vectors_a."""
-    total: Vector = [0.0, 0.0, 0.0]
+    total = Vector.zeros(3)
     for factor, vector in zip(factors, vectors, strict=True):
-        total = vadd(total, scale(factor, vector))
+        total += scale(factor, vector)
     return total
 
 
-def combined(factors: Vector, vectors: Array) -> Vector:
+def combined(factors: Iterable[Scalar], vectors: Array) -> Vector:
     """The same for constant vectors."""
     return mixed(factors, vectors.tolist())
 
 
-def projected(P: Matrix, vectors: list[Vector]) -> list[Vector]:
+def projected(P: Matrix, vectors: Sequence[list[Scalar]]) -> list[Vector]:
     """sum_a P_aj vectors_a for each j."""
-    return [mixed([row[j] for row in P], vectors) for j in range(len(P[0]) if P else 0)]
+    return [mixed(P.column(j), vectors) for j in range(len(P[0]) if P else 0)]
 
 
-def tip_of(beam: Beam, delta: Vector, rate: Vector | None = None) -> Tip:
+def tip_of(beam: Beam, delta: Scalars, rate: Scalars | None = None) -> Tip:
     """The tip at the coordinates delta (m) and their rates."""
     P = slopes(beam, delta)
     shift = combined(amplitudes(beam, delta), beam.tip)
@@ -98,35 +82,31 @@ def tip_of(beam: Beam, delta: Vector, rate: Vector | None = None) -> Tip:
     turns = beam.tip_rotation
     theta, spin = combined(delta, turns), combined(rates, turns)
     if np.linalg.matrix_rank(turns, tol=1e-14 * max(1.0, float(np.abs(turns).max(initial=0.0)))) < 2:
-        return Tip(_about_one_axis(beam, delta), shift, turns.tolist(), linear, [0.0, 0.0, 0.0], shifting)
-    square = dot(theta, theta)
-    a, b, c, b_slope, c_slope = _rodrigues(square)
-    tilde = skew(theta)
-    twice = matmul(tilde, tilde)
-    turn = madd(madd(identity(3), mscale(a, tilde)), mscale(b, twice))
-    T = madd(madd(identity(3), mscale(b, tilde)), mscale(c, twice))
-    angular = [[dot(row, own) for row in T] for own in turns.tolist()]
+        return Tip(_about_one_axis(beam, delta), shift, [Vector(own) for own in turns.tolist()], linear, Vector.zeros(3), shifting)
+    a, b, c, b_slope, c_slope = _rodrigues(theta @ theta)
+    twice = theta.tilde @ theta.tilde
+    turn = Matrix.identity(3) + a * theta.tilde + b * twice
+    T = Matrix.identity(3) + b * theta.tilde + c * twice
+    angular = [T @ Vector(own) for own in turns.tolist()]
     # d/dt of T theta' at constant theta': b' theta x theta' + c' theta x (theta x theta') + c theta' x (theta x theta')
-    growth = mul(2.0, dot(theta, spin))
-    across = cross(theta, spin)
-    turning = scale(mul(growth, b_slope), across)
-    turning = vadd(turning, scale(mul(growth, c_slope), cross(theta, across)))
-    turning = vadd(turning, scale(c, cross(spin, across)))
+    growth = mul(2.0, theta @ spin)
+    across = theta.cross(spin)
+    turning = mul(growth, b_slope) * across + mul(growth, c_slope) * theta.cross(across) + c * spin.cross(across)
     return Tip(turn, shift, angular, linear, turning, shifting)
 
 
-def _about_one_axis(beam: Beam, delta: Vector) -> Matrix:
+def _about_one_axis(beam: Beam, delta: Scalars) -> Matrix:
     """exp(theta) where all theta_j lie on one axis."""
     sizes = np.linalg.norm(beam.tip_rotation, axis=1)
     if not sizes.any():
-        return identity(3)
+        return Matrix.identity(3)
     axis = beam.tip_rotation[int(np.argmax(sizes))] / sizes.max()
     angle: Scalar = 0.0
     for factor, own in zip(delta, (beam.tip_rotation @ axis).tolist(), strict=True):
         angle = add(angle, mul(factor, own))
     s, c = sin(angle), cos(angle)
     outer = np.outer(axis, axis)
-    turn = zeros(3, 3)
+    turn = Matrix.zeros(3, 3)
     tilde = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
     for i in range(3):
         for j in range(3):
@@ -184,14 +164,14 @@ class Inertia(NamedTuple):
     coupling: Matrix
 
 
-def inertia_of(beam: Beam, delta: Vector) -> Inertia:
+def inertia_of(beam: Beam, delta: Scalars) -> Inertia:
     """Eqs. 6-26 at the coordinates delta, with the momenta projected on them."""
     p, P = amplitudes(beam, delta), slopes(beam, delta)
     moment, inertia = moments_of(beam, p)
     alphas = [vex_of(beam, p, a) for a in range(len(p))]
-    angular = [vadd(x, spin) for x, spin in zip(projected(P, alphas), beam.spin.tolist(), strict=True)]
+    angular = [x + spin for x, spin in zip(projected(P, alphas), beam.spin.tolist(), strict=True)]
     C3 = np.trace(beam.G, axis1=2, axis2=3).tolist()
-    coupling = [[beam.spins[j, k].item() for k in range(beam.m)] for j in range(beam.m)]
+    coupling = Matrix(beam.spins.tolist())
     for j in range(beam.m):
         for k in range(beam.m):
             for a in range(len(p)):
@@ -202,10 +182,10 @@ def inertia_of(beam: Beam, delta: Vector) -> Inertia:
 
 def moments_of(beam: Beam, p: Vector) -> tuple[Vector, Matrix]:
     """``moment`` and ``inertia`` at the amplitudes p."""
-    moment = vadd(beam.first.tolist(), combined(p, beam.C1))
+    moment = Vector(beam.first.tolist()) + combined(p, beam.C1)
     second = second_moment(beam, p)
     rotary = beam.rotary.tolist()
-    inertia = zeros(3, 3)
+    inertia = Matrix.zeros(3, 3)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         inertia[i][i] = add(add(second[j][j], second[k][k]), rotary[i][i])
         inertia[i][j] = inertia[j][i] = add(_minus(second[i][j]), rotary[i][j])
@@ -214,7 +194,7 @@ def moments_of(beam: Beam, p: Vector) -> tuple[Vector, Matrix]:
 
 def second_moment(beam: Beam, p: Vector) -> Matrix:
     """Integral of mu rho rho^T, symmetric: each entry is made once."""
-    total: Matrix = beam.second.tolist()
+    total = Matrix(beam.second.tolist())
     terms = [(factor, beam.G0[a] + beam.G0[a].T) for a, factor in enumerate(p)]
     for a, one in enumerate(p):
         for b in range(a + 1):
@@ -230,15 +210,15 @@ def second_moment(beam: Beam, p: Vector) -> Matrix:
 
 def vex_of(beam: Beam, p: Vector, a: int) -> Vector:
     """alpha_a: integral of mu rho x phi_a (Eq. 25)."""
-    total: Vector = vex(beam.G0[a])
+    total = vex(beam.G0[a])
     for b, factor in enumerate(p):
-        total = vadd(total, scale(factor, vex(beam.G[b, a])))
+        total += factor * vex(beam.G[b, a])
     return total
 
 
 def vex(product: Array) -> Vector:
     """x cross y of the outer product x y^T."""
-    return [float(product[1, 2] - product[2, 1]), float(product[2, 0] - product[0, 2]), float(product[0, 1] - product[1, 0])]
+    return Vector([float(product[1, 2] - product[2, 1]), float(product[2, 0] - product[0, 2]), float(product[0, 1] - product[1, 0])])
 
 
 def _minus(x: Scalar) -> Scalar:

@@ -14,27 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.model import Model, add_column, add_element, column_sum, joint_motion, path
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    cross,
-    dot,
-    identity,
-    madd,
-    matmul,
-    matmul_transposed,
-    matvec,
-    mscale,
-    mul,
-    scale,
-    skew,
-    vadd,
-    vsub,
-    zeros,
-)
 
 
 @dataclass(slots=True)
@@ -48,32 +29,31 @@ class Pose:
     n: list[Vector]
 
 
-NOWHERE = Pose([], [], [], [], [])
+NOWHERE = Pose(Matrix(), Vector(), Vector(), Matrix(), [])
 Cores = dict[tuple[int, int, str, str], Scalar | Matrix]
 
 
-def poses(model: Model, q: Vector, bodies: Collection[int] | None = None) -> list[Pose]:
+def poses(model: Model, q: Scalars, bodies: Collection[int] | None = None) -> list[Pose]:
     """Forward kinematics (Eqs. 4-5) of all bodies, or of some, each with those between it and the world; the others are nowhere."""
     result: list[Pose] = []
+    world = Pose(Matrix.identity(3), Vector.zeros(3), Vector.zeros(3), Matrix.zeros(3, 3), [])
     for i, body in enumerate(model.bodies):
         if bodies is not None and i not in bodies:
             result.append(NOWHERE)
             continue
-        R_parent, r_parent = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else (result[body.parent].R, result[body.parent].origin)
+        above = world if body.parent < 0 else result[body.parent]
         R_joint, p = joint_motion(body, q)
-        R_fixed = [row[:3] for row in body.E[:3]]
-        offset = [row[3] for row in body.E[:3]]
-        R = matmul(R_parent, matmul(R_fixed, R_joint))
-        origin = vadd(r_parent, matvec(R_parent, vadd(offset, matvec(R_fixed, p))))
-        centre = vadd(origin, matvec(R, body.com))
-        inertia = matmul_transposed(matmul(R, body.inertia), R)
-        result.append(Pose(R, origin, centre, inertia, [matvec(R, column.axis) for column in body.columns]))
+        R_fixed, offset = body.E.rotation, body.E.translation
+        R = above.R @ (R_fixed @ R_joint)
+        origin = above.origin + above.R @ (offset + R_fixed @ p)
+        centre = origin + R @ body.com
+        result.append(Pose(R, origin, centre, R @ body.inertia @ R.T, [R @ column.axis for column in body.columns]))
     return result
 
 
-def mass_matrix(model: Model, q: Vector) -> Matrix:
+def mass_matrix(model: Model, q: Scalars) -> Matrix:
     """M (nv x nv), each element by its case (Eqs. 30-37)."""
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     pose = poses(model, q)
     for u, body in enumerate(model.bodies):
         k = u
@@ -92,7 +72,7 @@ def _add_elements(M: Matrix, model: Model, pose: list[Pose], u: int, k: int) -> 
             add_element(M, column_u, column_k, element(model, pose, u, a, k, b, cores))
 
 
-def elements(model: Model, q: Vector, pairs: Iterable[tuple[int, int]]) -> Vector:
+def elements(model: Model, q: Scalars, pairs: Iterable[tuple[int, int]]) -> Vector:
     """Entries (row, column) of M, each by its case alone, from the poses of the subtree of its deeper joint and the path to the root."""
     columns: list[list[tuple[int, int]]] = [[] for _ in range(model.nv)]  # (body, its column) of each velocity; several with mimic joints
     for i, body in enumerate(model.bodies):
@@ -102,14 +82,14 @@ def elements(model: Model, q: Vector, pairs: Iterable[tuple[int, int]]) -> Vecto
     deeper = {term[0] for entry in terms for term in entry if term is not None}
     needed = {i for u in deeper for i in (*path(model, u), *model.subtree[u])}
     pose, cores = poses(model, q, needed), Cores()
-    result: Vector = []
+    result = Vector()
     for entry in terms:
         total: Scalar = 0.0
         for term in entry:
             if term is not None:
                 u, a, k, b = term
                 ratio = model.bodies[u].columns[a].ratio * model.bodies[k].columns[b].ratio
-                total = add(total, mul(ratio, element(model, pose, u, a, k, b, cores)))
+                total = total + ratio * element(model, pose, u, a, k, b, cores)
         result.append(total)
     return result
 
@@ -129,96 +109,89 @@ def element(model: Model, pose: list[Pose], u: int, a: int, k: int, b: int, core
     if key not in cores:
         cores[key] = _core(model, pose, u, k, kinds)
     core, n_u, n_k = cores[key], pose[u].n[a], pose[k].n[b]
-    return dot(n_u, matvec(core, n_k)) if isinstance(core, list) else mul(core, dot(n_u, n_k))
+    return n_u @ (core @ n_k) if isinstance(core, Matrix) else core * (n_u @ n_k)
 
 
 def _core(model: Model, pose: list[Pose], u: int, k: int, kinds: tuple[str, str]) -> Scalar | Matrix:
     """The sum over l in uL between n_uᵀ and n_k: 3x3, or the mass alone where both joints are prismatic."""
     masses = [(model.bodies[i].mass, pose[i]) for i in model.subtree[u]]
     if kinds == ("P", "P"):  # cases 6 and 8
-        total: Scalar = 0.0
-        for m, _ in masses:
-            total = add(total, m)
-        return total
-    matrix = zeros(3, 3)
+        return sum((m for m, _ in masses), 0.0)
+    core = Matrix.zeros(3, 3)
     for m, body in masses:
-        r_ul, r_kl = skew(vsub(body.centre, pose[u].origin)), skew(vsub(body.centre, pose[k].origin))
-        if kinds == ("R", "R"):  # cases 1 and 3: I_l - m_l r~_ul r~_kl
-            term = madd(body.I, mscale(mul(-1.0, m), matmul(r_ul, r_kl)))
-        elif kinds == ("R", "P"):  # cases 2 and 4: m_l r~_ul
-            term = mscale(m, r_ul)
-        else:  # cases 5 and 7: - m_l r~_kl
-            term = mscale(mul(-1.0, m), r_kl)
-        matrix = madd(matrix, term)
-    return matrix
+        r_ul, r_kl = body.centre - pose[u].origin, body.centre - pose[k].origin
+        if kinds == ("R", "R"):  # cases 1 and 3
+            core += body.I - m * (r_ul.tilde @ r_kl.tilde)
+        elif kinds == ("R", "P"):  # cases 2 and 4
+            core += m * r_ul.tilde
+        else:  # cases 5 and 7
+            core += -m * r_kl.tilde
+    return core
 
 
-def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
+def bias(model: Model, q: Scalars, v: Scalars, gravity: Scalars) -> Vector:
     """h (nv): Eqs. 13-14 with the velocity products restored."""
     pose = poses(model, q)
     force, torque = _inertial_loads(model, pose, v, gravity)
-    h: Vector = [0.0] * model.nv
+    h = Vector.zeros(model.nv)
     for u, body in enumerate(model.bodies):
-        for a, column in enumerate(body.columns):
-            total: Vector = [0.0, 0.0, 0.0]
+        for n_u, column in zip(pose[u].n, body.columns, strict=True):
+            total = Vector.zeros(3)
             for i in model.subtree[u]:
                 if column.kind == "R":
-                    total = vadd(total, vadd(torque[i], cross(vsub(pose[i].centre, pose[u].origin), force[i])))
+                    r_ui = pose[i].centre - pose[u].origin
+                    total += torque[i] + r_ui.cross(force[i])
                 else:
-                    total = vadd(total, force[i])
-            h[column.iv] = add(h[column.iv], mul(column.ratio, dot(pose[u].n[a], total)))
+                    total += force[i]
+            h[column.iv] += column.ratio * (n_u @ total)
     return h
 
 
-def point_jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
+def point_jacobian(model: Model, q: Scalars, body: int, point: Scalars) -> Matrix:
     """3 x nv: velocity of a point given in the frame of ``body``, in world axes."""
     if body < 0:
-        return zeros(3, model.nv)
+        return Matrix.zeros(3, model.nv)
     pose = poses(model, q, path(model, body))
-    return linear_jacobian(model, pose, body, vadd(pose[body].origin, matvec(pose[body].R, point)))
+    return linear_jacobian(model, pose, body, pose[body].origin + pose[body].R @ Vector(point))
 
 
 def linear_jacobian(model: Model, pose: list[Pose], body: int, place: Vector) -> Matrix:
     """3 x nv: n_u x r for a revolute joint, n_u for a prismatic one, r from its origin to ``place``, a point of ``body``, in the world."""
-    J = zeros(3, model.nv)
+    J = Matrix.zeros(3, model.nv)
     for u in path(model, body):
-        for n, column in zip(pose[u].n, model.bodies[u].columns, strict=True):
-            add_column(J, column, cross(n, vsub(place, pose[u].origin)) if column.kind == "R" else n)
+        for n_u, column in zip(pose[u].n, model.bodies[u].columns, strict=True):
+            add_column(J, column, n_u.cross(place - pose[u].origin) if column.kind == "R" else n_u)
     return J
 
 
-def _inertial_loads(model: Model, pose: list[Pose], v: Vector, gravity: Vector) -> tuple[list[Vector], list[Vector]]:
+def _inertial_loads(model: Model, pose: list[Pose], v: Scalars, gravity: Scalars) -> tuple[list[Vector], list[Vector]]:
     """m_l (a_v,l - g) at each mass centre and I_l alpha_v,l + w_l x I_l w_l: what remains of d'Alembert's loads at q'' = 0."""
     omega: list[Vector] = []
     alpha: list[Vector] = []
     accel: list[Vector] = []  # of the joint origins
     force, torque = [], []
     for i, body in enumerate(model.bodies):
-        zero: Vector = [0.0, 0.0, 0.0]
-        if body.parent < 0:
-            w_p, alpha_p, a_p, arm = zero, zero, zero, zero
-        else:
+        w_p = alpha_p = a_p = arm = Vector.zeros(3)
+        if body.parent >= 0:
             w_p, alpha_p, a_p = omega[body.parent], alpha[body.parent], accel[body.parent]
-            arm = vsub(pose[i].origin, pose[body.parent].origin)
-        w = matvec(pose[i].R, column_sum(body, v, "R"))  # what the joint adds: n phi' and n r'
-        d = matvec(pose[i].R, column_sum(body, v, "P"))
-        omega.append(vadd(w_p, w))
-        alpha.append(vadd(alpha_p, angular_velocity_product(w_p, w)))
+            arm = pose[i].origin - pose[body.parent].origin
+        w = pose[i].R @ column_sum(body, v, "R")  # what the joint adds: n phi' and n r'
+        d = pose[i].R @ column_sum(body, v, "P")
+        omega.append(w_p + w)
+        alpha.append(alpha_p + angular_velocity_product(w_p, w))
         # Eq. 7: w~w~ r + 2 w~ r'; w x d is the turning of the axes that a joint of several degrees of freedom moves along
-        coriolis = vadd(scale(2.0, cross(w_p, d)), cross(w, d))
-        accel.append(vadd(vadd(a_p, _rigid(w_p, alpha_p, arm)), coriolis))
-        lever = vsub(pose[i].centre, pose[i].origin)
-        a_centre = vadd(accel[i], _rigid(omega[i], alpha[i], lever))
-        force.append(scale(body.mass, vsub(a_centre, gravity)))
-        torque.append(vadd(matvec(pose[i].I, alpha[i]), cross(omega[i], matvec(pose[i].I, omega[i]))))
+        accel.append(a_p + _rigid(w_p, alpha_p, arm) + (2.0 * w_p.cross(d) + w.cross(d)))
+        a_centre = accel[i] + _rigid(omega[i], alpha[i], pose[i].centre - pose[i].origin)
+        force.append(body.mass * (a_centre - gravity))
+        torque.append(pose[i].I @ alpha[i] + omega[i].cross(pose[i].I @ omega[i]))
     return force, torque
 
 
 def angular_velocity_product(omega_parent: Vector, joint_rate: Vector) -> Vector:
     """w_parent x (n phi'): the term of Eqs. 3 and 11-12 that the paper's h drops."""
-    return cross(omega_parent, joint_rate)
+    return omega_parent.cross(joint_rate)
 
 
 def _rigid(omega: Vector, alpha: Vector, r: Vector) -> Vector:
     """alpha x r + w x (w x r)."""
-    return vadd(cross(alpha, r), cross(omega, cross(omega, r)))
+    return alpha.cross(r) + omega.cross(omega.cross(r))

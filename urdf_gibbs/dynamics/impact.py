@@ -10,25 +10,26 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from urdf_gibbs.dynamics.local_forward import solved
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.model import Model
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, matvec, mul, scale, transposed
+from urdf_gibbs.dynamics.scalar import mul
 
-Contact = tuple[int, Vector, Vector]  # body, point in its frame, unit normal in the world
+Contact = tuple[int, Scalars, Scalars]  # body, point in its frame, unit normal in the world
 
 
 def impact(
-    formulation: ModuleType, model: Model, q: Vector, v: Vector, contacts: Sequence[Contact], restitution: Scalar
+    formulation: ModuleType, model: Model, q: Scalars, v: Scalars, contacts: Sequence[Contact], restitution: Scalar
 ) -> tuple[Vector, Vector]:
     """(v after (nv), impulses (k) along the normals) for the velocity v before."""
     return after(formulation.mass_matrix(model, q), normal_rows(formulation, model, q, contacts), v, restitution)
 
 
-def normal_rows(formulation: ModuleType, model: Model, q: Vector, contacts: Sequence[Contact]) -> Matrix:
+def normal_rows(formulation: ModuleType, model: Model, q: Scalars, contacts: Sequence[Contact]) -> Matrix:
     """J_n (k x nv): n_jᵀ jJ of each contact (Eq. 46)."""
-    return [matvec(transposed(formulation.point_jacobian(model, q, body, point)), normal) for body, point, normal in contacts]
+    return Matrix([formulation.point_jacobian(model, q, body, point).T @ Vector(normal) for body, point, normal in contacts])
 
 
-def after(M: Matrix, Jn: Matrix, v: Vector, restitution: Scalar) -> tuple[Vector, Vector]:
+def after(M: list[list[Scalar]], Jn: list[list[Scalar]], v: Scalars, restitution: Scalar) -> tuple[Vector, Vector]:
     """Eq. 47 solved: [M, -J_nᵀ; J_n, 0] {v+; f} = [M v; -e J_n v].
 
     With -f in place of f and the contacts' rows first the matrix is symmetric, and M = Lᵀ D L is factorised first, from its last row up:
@@ -36,11 +37,12 @@ def after(M: Matrix, Jn: Matrix, v: Vector, restitution: Scalar) -> tuple[Vector
     """
     k = len(Jn)
     saddle = [[0.0] * k + list(row) for row in Jn] + [[*column, *row] for column, row in zip(_columns(Jn, len(M)), M, strict=True)]
-    leaving = scale(mul(-1.0, restitution), matvec(Jn, v))
-    solution, _ = solved(saddle, [*leaving, *matvec(M, v)])
-    return solution[k:], scale(-1.0, solution[:k])
+    before = Vector(v)
+    leaving = mul(-1.0, restitution) * (Matrix(Jn) @ before)
+    solution, _ = solved(saddle, [*leaving, *Matrix(M) @ before])
+    return Vector(solution[k:]), -1.0 * Vector(solution[:k])
 
 
-def _columns(Jn: Matrix, nv: int) -> Matrix:
+def _columns(Jn: list[list[Scalar]], nv: int) -> Matrix:
     """J_nᵀ (nv x k), also without contacts."""
-    return transposed(Jn) if Jn else [[] for _ in range(nv)]
+    return Matrix(Jn).T if Jn else Matrix([] for _ in range(nv))

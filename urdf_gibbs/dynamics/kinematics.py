@@ -6,107 +6,111 @@ from dataclasses import dataclass
 
 from urdf_gibbs.dynamics import elastic
 from urdf_gibbs.dynamics.elastic import Tip, inertia_of, mixed
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.model import Body, Model, column_sum, joint_motion
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, identity, matmul, matvec, mul, scale, transposed, vadd, vsub
+from urdf_gibbs.dynamics.scalar import add, mul
 
 Placement = tuple[Matrix, Vector]
 
 
-def placements(model: Model, q: Vector) -> list[Placement]:
+def placements(model: Model, q: Scalars) -> list[Placement]:
     """(R, p) of each body's frame in the world: T_i = T_parent E_i A_i."""
     result: list[Placement] = []
     for body in model.bodies:
-        R, p = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else result[body.parent]
+        R, p = _parent(body, result)
         R_joint, p_joint = elastic_motion(body, q) if body.beam is not None else joint_motion(body, q)
-        E = [row[:3] for row in body.E[:3]]
-        offset = [row[3] for row in body.E[:3]]
-        result.append((matmul(R, matmul(E, R_joint)), vadd(p, matvec(R, vadd(offset, matvec(E, p_joint))))))
+        E, offset = body.E.rotation, body.E.translation
+        result.append((R @ (E @ R_joint), p + R @ (offset + E @ p_joint)))
     return result
 
 
-def jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
+def _parent(body: Body, pose: list[Placement]) -> Placement:
+    """(R, p) of the body that holds the joint, or of the world."""
+    return (Matrix.identity(3), Vector.zeros(3)) if body.parent < 0 else pose[body.parent]
+
+
+def jacobian(model: Model, q: Scalars, body: int, point: Scalars) -> Matrix:
     """6 x nv, linear first: velocity of the point (given in the body's axes, from its origin) and angular velocity, in world axes."""
-    J: Matrix = [[0.0] * model.nv for _ in range(6)]
+    J = Matrix.zeros(6, model.nv)
     if body < 0:
         return J
     pose = placements(model, q)
     R, p = pose[body]
-    target = vadd(p, matvec(R, point))
+    target = p + R @ Vector(point)
     i = body
     while i >= 0:
         R, p = pose[i]
         tip = tip_of(model.bodies[i], q)
         for k, column in enumerate(model.bodies[i].columns):
             if tip is not None:
-                above = model.bodies[i].parent
-                R_above = identity(3) if above < 0 else pose[above][0]
-                angular, linear = matvec(R_above, tip.angular[k]), matvec(R_above, tip.linear[k])
-                entries = [*vadd(linear, cross(angular, vsub(target, p))), *angular]
+                R_above, _ = _parent(model.bodies[i], pose)
+                angular, linear = R_above @ tip.angular[k], R_above @ tip.linear[k]
+                entries = [*linear + angular.cross(target - p), *angular]
             else:
-                axis = scale(column.ratio, matvec(R, column.axis))
-                entries = [*cross(axis, vsub(target, p)), *axis] if column.kind == "R" else [*axis, 0.0, 0.0, 0.0]
-            for row, entry in enumerate(entries):
-                J[row][column.iv] = add(J[row][column.iv], entry)
+                axis = column.ratio * (R @ column.axis)
+                entries = [*axis.cross(target - p), *axis] if column.kind == "R" else [*axis, 0.0, 0.0, 0.0]
+            for row, entry in zip(J, entries, strict=True):
+                row[column.iv] = add(row[column.iv], entry)
         i = model.bodies[i].parent
     return J
 
 
-def elastic_screws(model: Model, q: Vector, v: Vector) -> Vector:
+def elastic_screws(model: Model, q: Scalars, v: Scalars) -> Vector:
     """For each elastic joint, in world axes at the world's origin, angular first: its columns (6 each), and what rates alone contribute to
     the twist of its tip against its parent (6)."""
-    found: Vector = []
+    found: list[Scalar] = []
     pose = placements(model, q)
     for body in model.bodies:
         if body.beam is None:
             continue
         rate = [v[column.iv] for column in body.columns]
-        tip = elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]), rate)
-        R, p = (identity(3), [0.0, 0.0, 0.0]) if body.parent < 0 else pose[body.parent]
-        r = vadd([row[3] for row in body.E[:3]], tip.shift)
+        tip = elastic.tip_of(body.beam, q[body.iq : body.iq + body.beam.m], rate)
+        R, p = _parent(body, pose)
+        r = body.E.translation + tip.shift
         for angular, linear in zip(tip.angular, tip.linear, strict=True):
-            found += _at_the_origin(R, p, angular, vadd(linear, cross(r, angular)))
+            found += _at_the_origin(R, p, angular, linear + r.cross(angular))
         spin, speed = mixed(rate, tip.angular), mixed(rate, tip.linear)
-        found += _at_the_origin(R, p, tip.turning, vadd(tip.shifting, vadd(cross(speed, spin), cross(r, tip.turning))))
-    return found
+        found += _at_the_origin(R, p, tip.turning, tip.shifting + (speed.cross(spin) + r.cross(tip.turning)))
+    return Vector(found)
 
 
-def _at_the_origin(R: Matrix, p: Vector, angular: Vector, linear: Vector) -> Vector:
+def _at_the_origin(R: Matrix, p: Vector, angular: Vector, linear: Vector) -> list[Scalar]:
     """A twist given in a frame (R, p), at the frame's origin, as one in world axes at the world's."""
-    turned = matvec(R, angular)
-    return [*turned, *vadd(matvec(R, linear), cross(p, turned))]
+    turned = R @ angular
+    return [*turned, *R @ linear + p.cross(turned)]
 
 
-def first_moment(model: Model, q: Vector) -> tuple[Scalar, Vector]:
+def first_moment(model: Model, q: Scalars) -> tuple[Scalar, Vector]:
     """(mass, mass times centre of mass) of all moving bodies."""
     mass: Scalar = 0.0
-    moment: Vector = [0.0, 0.0, 0.0]
+    moment = Vector.zeros(3)
     poses = placements(model, q)
     for body, (R, p) in zip(model.bodies, poses, strict=True):
         mass = add(mass, body.mass)
-        moment = vadd(moment, scale(body.mass, vadd(p, matvec(R, body.com))))
+        moment += body.mass * (p + R @ body.com)
         if body.beam is not None:
-            R, p = poses[body.parent] if body.parent >= 0 else (identity(3), [0.0, 0.0, 0.0])
-            own = inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m])).moment
+            R, p = _parent(body, poses)
+            own = inertia_of(body.beam, q[body.iq : body.iq + body.beam.m]).moment
             mass = add(mass, body.beam.mass)
-            moment = vadd(moment, vadd(scale(body.beam.mass, p), matvec(R, own)))
+            moment += body.beam.mass * p + R @ own
     return mass, moment
 
 
-def velocities(model: Model, q: Vector, v: Vector, pose: list[Placement]) -> tuple[list[Vector], list[Vector]]:
+def velocities(model: Model, q: Scalars, v: Scalars, pose: list[Placement]) -> tuple[list[Vector], list[Vector]]:
     """Angular velocities of the bodies and velocities of their origins, in world axes; ``pose`` are their placements at q."""
     omega: list[Vector] = []
     velocity: list[Vector] = []
     for body, (R, p) in zip(model.bodies, pose, strict=True):
-        w, d = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
+        w, d = R @ column_sum(body, v, "R"), R @ column_sum(body, v, "P")
         tip = tip_of(body, q)
         if tip is not None:  # its columns are in the parent's axes
-            frame = identity(3) if body.parent < 0 else pose[body.parent][0]
+            frame, _ = _parent(body, pose)
             rate = [v[column.iv] for column in body.columns]
-            w, d = matvec(frame, mixed(rate, tip.angular)), matvec(frame, mixed(rate, tip.linear))
+            w, d = frame @ mixed(rate, tip.angular), frame @ mixed(rate, tip.linear)
         if body.parent >= 0:
             above = omega[body.parent]
-            d = vadd(d, vadd(velocity[body.parent], cross(above, vsub(p, pose[body.parent][1]))))
-            w = vadd(w, above)
+            d += velocity[body.parent] + above.cross(p - pose[body.parent][1])
+            w += above
         omega.append(w)
         velocity.append(d)
     return omega, velocity
@@ -123,79 +127,78 @@ class BodyMotion:
     alpha: Vector
     acceleration: Vector
 
-    def point(self, r: Vector) -> tuple[Vector, Vector, Vector]:
+    def point(self, r: Scalars) -> tuple[Vector, Vector, Vector]:
         """Position, velocity and acceleration of the point at r in the body's frame."""
-        lever = matvec(self.R, r)
-        speed = cross(self.omega, lever)
-        turned = vadd(cross(self.alpha, lever), cross(self.omega, speed))
-        return vadd(self.p, lever), vadd(self.velocity, speed), vadd(self.acceleration, turned)
+        lever = self.R @ Vector(r)
+        speed = self.omega.cross(lever)
+        turned = self.alpha.cross(lever) + self.omega.cross(speed)
+        return self.p + lever, self.velocity + speed, self.acceleration + turned
 
 
-def motions(model: Model, q: Vector, v: Vector, a: Vector) -> list[BodyMotion]:
+def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[BodyMotion]:
     """How all bodies move at positions q, velocities v and accelerations a."""
-    zero: Vector = [0.0, 0.0, 0.0]
-    world = BodyMotion(identity(3), zero, zero, zero, zero, zero)
+    zero = Vector.zeros(3)
+    world = BodyMotion(Matrix.identity(3), zero, zero, zero, zero, zero)
     found: list[BodyMotion] = []
     for body, (R, p) in zip(model.bodies, placements(model, q), strict=True):
         above = world if body.parent < 0 else found[body.parent]
-        r = vsub(p, above.p)
+        r = p - above.p
         if body.beam is not None:  # its columns are in the parent's axes, and change
             rate, rise = ([x[column.iv] for column in body.columns] for x in (v, a))
-            tip = elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]), rate)
-            spin, slide = matvec(above.R, mixed(rate, tip.angular)), matvec(above.R, mixed(rate, tip.linear))
-            turning = matvec(above.R, vadd(mixed(rise, tip.angular), tip.turning))
-            sliding = vadd(matvec(above.R, vadd(mixed(rise, tip.linear), tip.shifting)), cross(above.omega, slide))
+            tip = elastic.tip_of(body.beam, q[body.iq : body.iq + body.beam.m], rate)
+            spin, slide = above.R @ mixed(rate, tip.angular), above.R @ mixed(rate, tip.linear)
+            turning = above.R @ (mixed(rise, tip.angular) + tip.turning)
+            sliding = above.R @ (mixed(rise, tip.linear) + tip.shifting) + above.omega.cross(slide)
         else:  # they are constant in the body's own
-            spin, slide = matvec(R, column_sum(body, v, "R")), matvec(R, column_sum(body, v, "P"))
-            turning = matvec(R, column_sum(body, a, "R"))
-            sliding = vadd(matvec(R, column_sum(body, a, "P")), cross(vadd(above.omega, spin), slide))
-        carried = cross(above.omega, r)
-        omega = vadd(above.omega, spin)
-        velocity = vadd(above.velocity, vadd(carried, slide))
-        alpha = vadd(above.alpha, vadd(turning, cross(above.omega, spin)))
-        pulled = vadd(cross(above.alpha, r), cross(above.omega, vadd(carried, slide)))
-        found.append(BodyMotion(R, p, omega, velocity, alpha, vadd(above.acceleration, vadd(pulled, sliding))))
+            spin, slide = R @ column_sum(body, v, "R"), R @ column_sum(body, v, "P")
+            turning = R @ column_sum(body, a, "R")
+            sliding = R @ column_sum(body, a, "P") + (above.omega + spin).cross(slide)
+        carried = above.omega.cross(r)
+        omega = above.omega + spin
+        velocity = above.velocity + (carried + slide)
+        alpha = above.alpha + (turning + above.omega.cross(spin))
+        pulled = above.alpha.cross(r) + above.omega.cross(carried + slide)
+        found.append(BodyMotion(R, p, omega, velocity, alpha, above.acceleration + (pulled + sliding)))
     return found
 
 
-def momentum(model: Model, q: Vector, v: Vector, about: Vector) -> Vector:
+def momentum(model: Model, q: Scalars, v: Scalars, about: Scalars) -> Vector:
     """Linear momentum, and angular momentum about a point of the world (6)."""
     pose = placements(model, q)
     omega, velocity = velocities(model, q, v, pose)
-    linear: Vector = [0.0, 0.0, 0.0]
-    angular: Vector = [0.0, 0.0, 0.0]
+    linear = angular = Vector.zeros(3)
     for i, (body, (R, p)) in enumerate(zip(model.bodies, pose, strict=True)):
-        lever = matvec(R, body.com)
-        impulse = scale(body.mass, vadd(velocity[i], cross(omega[i], lever)))
-        spin = matvec(R, matvec(body.inertia, matvec(transposed(R), omega[i])))
-        linear = vadd(linear, impulse)
-        angular = vadd(angular, vadd(spin, cross(vsub(vadd(p, lever), about), impulse)))
+        lever = R @ body.com
+        impulse = body.mass * (velocity[i] + omega[i].cross(lever))
+        spin = R @ (body.inertia @ (R.T @ omega[i]))
+        linear += impulse
+        angular += spin + (p + lever - about).cross(impulse)
         if body.beam is None:
             continue
-        zero: Vector = [0.0, 0.0, 0.0]
-        frame, origin = (identity(3), zero) if body.parent < 0 else pose[body.parent]
-        turn, speed = (zero, zero) if body.parent < 0 else (omega[body.parent], velocity[body.parent])
-        turn, speed = matvec(transposed(frame), turn), matvec(transposed(frame), speed)
-        rate, own = [v[column.iv] for column in body.columns], inertia_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
-        flow = vadd(scale(body.beam.mass, speed), vadd(cross(turn, own.moment), mixed(rate, own.linear)))
-        about_root = vadd(cross(own.moment, speed), vadd(matvec(own.inertia, turn), mixed(rate, own.angular)))
-        flow, about_root = matvec(frame, flow), matvec(frame, about_root)
-        linear = vadd(linear, flow)
-        angular = vadd(angular, vadd(about_root, cross(vsub(origin, about), flow)))
-    return [*linear, *angular]
+        frame, origin = _parent(body, pose)
+        turn = speed = Vector.zeros(3)
+        if body.parent >= 0:
+            turn, speed = frame.T @ omega[body.parent], frame.T @ velocity[body.parent]
+        rate, own = [v[column.iv] for column in body.columns], inertia_of(body.beam, q[body.iq : body.iq + body.beam.m])
+        flow = body.beam.mass * speed + (turn.cross(own.moment) + mixed(rate, own.linear))
+        about_root = own.moment.cross(speed) + (own.inertia @ turn + mixed(rate, own.angular))
+        flow, about_root = frame @ flow, frame @ about_root
+        linear += flow
+        angular += about_root + (origin - about).cross(flow)
+    return Vector([*linear, *angular])
 
 
-def tip_of(body: Body, q: Vector) -> Tip | None:
+def tip_of(body: Body, q: Scalars) -> Tip | None:
     """The tip that an elastic joint leads to."""
-    return None if body.beam is None else elastic.tip_of(body.beam, list(q[body.iq : body.iq + body.beam.m]))
+    return None if body.beam is None else elastic.tip_of(body.beam, q[body.iq : body.iq + body.beam.m])
 
 
-def elastic_motion(body: Body, q: Vector) -> Placement:
+def elastic_motion(body: Body, q: Scalars) -> Placement:
     tip = tip_of(body, q)
     assert tip is not None
     return tip.turn, tip.shift
 
 
-def potential_energy(moment: Vector, gravity: Vector) -> Scalar:
+def potential_energy(moment: Vector, gravity: Scalars) -> Scalar:
     """Eq. 19: - g . (m c)."""
-    return mul(-1.0, dot(gravity, moment))
+    return mul(-1.0, Vector(gravity) @ moment)

@@ -6,25 +6,12 @@ first and second moments about the body's origin (Sigma: 3x3, so that the inerti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.model import quaternion_matrix
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    cos,
-    is_zero,
-    matmul,
-    matmul_transposed,
-    matvec,
-    mul,
-    scale,
-    sin,
-    transposed,
-    vadd,
-)
+from urdf_gibbs.dynamics.scalar import add, cos, is_zero, mul, sin, sub
 
 # Rotations ------------------------------------------------------------------------------------------
 
@@ -51,33 +38,33 @@ Rotation = Plane | Full
 def turned(r: Rotation, x: Vector) -> Vector:
     """R x."""
     if isinstance(r, Full):
-        return matvec(r.R, x)
+        return r.R @ x
     u, w = (r.k + 1) % 3, (r.k + 2) % 3
-    y = list(x)
-    y[u], y[w] = add(mul(r.c, x[u]), mul(-1.0, mul(r.s, x[w]))), add(mul(r.s, x[u]), mul(r.c, x[w]))
+    y = Vector(x)
+    y[u], y[w] = sub(mul(r.c, x[u]), mul(r.s, x[w])), add(mul(r.s, x[u]), mul(r.c, x[w]))
     return y
 
 
 def turned_back(r: Rotation, x: Vector) -> Vector:
     """Rᵀ x."""
     if isinstance(r, Full):
-        return matvec(transposed(r.R), x)
+        return r.R.T @ x
     return turned(Plane(r.k, r.c, mul(-1.0, r.s)), x)
 
 
 def turned_symmetric(r: Rotation, S: Matrix) -> Matrix:
     """R S Rᵀ for a symmetric S; a plane rotation takes four products for the plane and four for the rest."""
     if isinstance(r, Full):
-        RS = matmul(r.R, S)
+        RS = r.R @ S
         return symmetric(lambda i, j: _dot3(RS[i], r.R[j]))
     k, u, w = r.k, (r.k + 1) % 3, (r.k + 2) % 3
-    t = add(mul(r.s, add(S[u][u], mul(-1.0, S[w][w]))), mul(add(r.c, r.c), S[u][w]))
+    t = add(mul(r.s, sub(S[u][u], S[w][w])), mul(add(r.c, r.c), S[u][w]))
     st = mul(r.s, t)
-    side = turned(Plane(2, r.c, r.s), [S[u][k], S[w][k], 0.0])
-    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    side = turned(Plane(2, r.c, r.s), Vector([S[u][k], S[w][k], 0.0]))
+    T = Matrix.zeros(3, 3)
     T[k][k] = S[k][k]
-    T[u][u], T[w][w] = add(S[u][u], mul(-1.0, st)), add(S[w][w], st)
-    T[u][w] = T[w][u] = add(mul(r.c, t), mul(-1.0, S[u][w]))
+    T[u][u], T[w][w] = sub(S[u][u], st), add(S[w][w], st)
+    T[u][w] = T[w][u] = sub(mul(r.c, t), S[u][w])
     T[u][k] = T[k][u] = side[0]
     T[w][k] = T[k][w] = side[1]
     return T
@@ -86,31 +73,31 @@ def turned_symmetric(r: Rotation, S: Matrix) -> Matrix:
 def turned_general(r: Rotation, H: Matrix) -> Matrix:
     """R H Rᵀ for any H: the symmetric part of the plane block turns as above, its antisymmetric part not at all."""
     if isinstance(r, Full):
-        return matmul_transposed(matmul(r.R, H), r.R)
+        return r.R @ H @ r.R.T
     k, u, w = r.k, (r.k + 1) % 3, (r.k + 2) % 3
-    t = add(mul(r.s, add(H[u][u], mul(-1.0, H[w][w]))), mul(r.c, add(H[u][w], H[w][u])))
+    t = add(mul(r.s, sub(H[u][u], H[w][w])), mul(r.c, add(H[u][w], H[w][u])))
     st, ct = mul(r.s, t), mul(r.c, t)
-    column = turned(Plane(2, r.c, r.s), [H[u][k], H[w][k], 0.0])
-    row = turned(Plane(2, r.c, r.s), [H[k][u], H[k][w], 0.0])
-    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    column = turned(Plane(2, r.c, r.s), Vector([H[u][k], H[w][k], 0.0]))
+    row = turned(Plane(2, r.c, r.s), Vector([H[k][u], H[k][w], 0.0]))
+    T = Matrix.zeros(3, 3)
     T[k][k] = H[k][k]
-    T[u][u], T[w][w] = add(H[u][u], mul(-1.0, st)), add(H[w][w], st)
-    T[u][w], T[w][u] = add(ct, mul(-1.0, H[w][u])), add(ct, mul(-1.0, H[u][w]))
+    T[u][u], T[w][w] = sub(H[u][u], st), add(H[w][w], st)
+    T[u][w], T[w][u] = sub(ct, H[w][u]), sub(ct, H[u][w])
     T[u][k], T[w][k] = column[0], column[1]
     T[k][u], T[k][w] = row[0], row[1]
     return T
 
 
-def symmetric(entry: object) -> Matrix:
+def symmetric(entry: Callable[[int, int], Scalar]) -> Matrix:
     """The 3x3 matrix of entry(i, j), each pair computed once."""
-    T: Matrix = [[0.0] * 3 for _ in range(3)]
+    T = Matrix.zeros(3, 3)
     for i in range(3):
         for j in range(i, 3):
-            T[i][j] = T[j][i] = entry(i, j)  # type: ignore[operator]
+            T[i][j] = T[j][i] = entry(i, j)
     return T
 
 
-def _dot3(a: Vector, b: Vector) -> Scalar:
+def _dot3(a: Scalars, b: Scalars) -> Scalar:
     return add(add(mul(a[0], b[0]), mul(a[1], b[1])), mul(a[2], b[2]))
 
 
@@ -211,40 +198,38 @@ class Placed:
         return x if self.joint is None else turned_back(self.joint, x)
 
 
-def place(model: LocalModel, q: Vector) -> list[Placed]:
+def place(model: LocalModel, q: Scalars) -> list[Placed]:
     """All bodies at q. A leaf turns its constants into W once, instead of every motion and force through its joint."""
     return [_placed(body, q) for body in model.bodies]
 
 
-def _placed(body: Body, q: Vector) -> Placed:
+def _placed(body: Body, q: Scalars) -> Placed:
     if body.kind == "floating":
         x, y, z, w = q[body.iq + 3 : body.iq + 7]
-        return Placed(
-            body, Full(quaternion_matrix(x, y, z, w)), vadd(body.offset, _through(body.fixed, list(q[body.iq : body.iq + 3]))), body.J
-        )
+        p = body.offset + _through(body.fixed, Vector(q[body.iq : body.iq + 3]))
+        return Placed(body, Full(quaternion_matrix(x, y, z, w)), p, body.J)
     if body.kind == "planar":
         x, y, angle = q[body.iq : body.iq + 3]
-        p = vadd(body.offset, _through(body.fixed, [x, y, 0.0]))
+        p = body.offset + _through(body.fixed, Vector([x, y, 0.0]))
         return Placed(body, Plane(2, cos(angle), sin(angle)), p, body.J)
     position = add(q[body.iq] if body.ratio == 1.0 else mul(body.ratio, q[body.iq]), body.shift)
     if body.kind == "prismatic":
-        return Placed(body, None, vadd(body.offset, scale(position, body.b)), body.J)
+        return Placed(body, None, body.offset + position * body.b, body.J)
     joint = Plane(body.k, cos(position), sin(position))
     return Placed(body, None, body.offset, turned_moments(joint, body.J)) if body.leaf else Placed(body, joint, body.offset, body.J)
 
 
-def place_symbolic(kind: str, F: Matrix, offset: Vector, b: Vector, position: Scalar, q: Vector) -> tuple[Matrix, Vector]:
+def place_symbolic(kind: str, F: Matrix, offset: Vector, b: Vector, position: Scalar, q: Scalars) -> tuple[Matrix, Vector]:
     """(R, p) of a joint with the fixed rotation F as one full rotation; ``position`` of a one-DOF joint, else its entries q."""
-    unit: Matrix = [[1.0 if i == j else 0.0 for j in range(3)] for i in range(3)]
     if kind == "prismatic":
-        return F, vadd(offset, scale(position, b))
+        return F, offset + position * b
     if kind == "floating":
-        return matmul(F, quaternion_matrix(*q[3:7])), vadd(offset, matvec(F, list(q[:3])))
+        return F @ quaternion_matrix(*q[3:7]), offset + F @ Vector(q[:3])
     planar = kind == "planar"
     angle = q[2] if planar else position
     joint = Plane(2 if planar else int(kind[-1]), cos(angle), sin(angle))
-    R = transposed([turned(joint, column) for column in unit])
-    return matmul(F, R), vadd(offset, matvec(F, [q[0], q[1], 0.0])) if planar else offset
+    R = Matrix([turned(joint, Vector(unit)) for unit in Matrix.identity(3)]).T
+    return F @ R, offset + F @ Vector([q[0], q[1], 0.0]) if planar else offset
 
 
 def turned_moments(r: Rotation, J: Moments) -> Moments:

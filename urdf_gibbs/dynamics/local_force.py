@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from urdf_gibbs.dynamics.local import Axis, Body, LocalModel, Moments, Placed, place
-from urdf_gibbs.dynamics.scalar import Matrix, Vector, add, cross, dot, matvec, mul, scale, vadd
+from urdf_gibbs.dynamics.matrices import Matrix, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, mul, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,15 @@ class Motion:
     U: Matrix
 
 
-REST: Vector = [0.0, 0.0, 0.0]
+REST = Vector.zeros(3)
 
 
-def bias(model: LocalModel, q: Vector, v: Vector, gravity: Vector) -> Vector:
+def bias(model: LocalModel, q: Scalars, v: Scalars, gravity: Scalars) -> Vector:
     """h (nv): the forces at zero acceleration."""
     return inverse_dynamics(model, q, v, [0.0] * model.nv, gravity)
 
 
-def inverse_dynamics(model: LocalModel, q: Vector, v: Vector, a: Vector, gravity: Vector) -> Vector:
+def inverse_dynamics(model: LocalModel, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) -> Vector:
     """tau = M a + h (nv), outwards with the motions and inwards with the forces."""
     bodies = place(model, q)
     motions: list[Motion] = []
@@ -44,36 +45,35 @@ def inverse_dynamics(model: LocalModel, q: Vector, v: Vector, a: Vector, gravity
         moment, force = load(placed.J, motion)
         n.append(moment)
         f.append(force)
-    tau: Vector = [0.0] * model.nv
+    tau = Vector.zeros(model.nv)
     for i in range(len(bodies) - 1, -1, -1):
         placed = bodies[i]
         for axis in placed.body.axes:
-            value = add(dot(axis.angular, n[i]), dot(axis.linear, f[i]))
-            tau[axis.iv] = add(tau[axis.iv], mul(axis.ratio, value))
+            tau[axis.iv] = add(tau[axis.iv], mul(axis.ratio, add(axis.angular @ n[i], axis.linear @ f[i])))
         parent = placed.body.parent
         if parent >= 0:
             force = placed.up(f[i])
-            f[parent] = vadd(f[parent], force)
-            n[parent] = vadd(n[parent], vadd(placed.up(n[i]), cross(placed.p, force)))
+            f[parent] += force
+            n[parent] += placed.up(n[i]) + placed.p.cross(force)
     return tau
 
 
-def ground(gravity: Vector) -> Motion:
+def ground(gravity: Scalars) -> Motion:
     """The world accelerates against gravity, so that weights are inertial forces."""
-    return Motion(REST, REST, scale(-1.0, gravity), [[0.0] * 3 for _ in range(3)])
+    return Motion(REST, REST, -1.0 * Vector(gravity), Matrix.zeros(3, 3))
 
 
-def outwards(placed: Placed, parent: Motion, v: Vector, a: Vector) -> Motion:
+def outwards(placed: Placed, parent: Motion, v: Scalars, a: Scalars) -> Motion:
     """The motion of a body from its parent's and its joint's rates."""
     omega, alpha = placed.down(parent.omega), placed.down(parent.alpha)
-    origin = placed.down(vadd(parent.a, matvec(parent.U, placed.p)))
+    origin = placed.down(parent.a + parent.U @ placed.p)
     w, w_dot = _rate(placed.body, v, "angular"), _rate(placed.body, a, "angular")
     d, d_dot = _rate(placed.body, v, "linear"), _rate(placed.body, a, "linear")
     # 2 w_parent x d + w x d: Coriolis, and the turning of the axes that a joint of several degrees of freedom moves along
-    coriolis = cross(vadd(scale(2.0, omega), w), d)
-    alpha = vadd(vadd(alpha, cross(omega, w)), w_dot)
-    origin = vadd(vadd(origin, coriolis), d_dot)
-    omega = vadd(omega, w)
+    coriolis = (2.0 * omega + w).cross(d)
+    alpha = alpha + omega.cross(w) + w_dot
+    origin = origin + coriolis + d_dot
+    omega = omega + w
     if placed.body.kind == "prismatic" and not placed.body.fixed:
         return Motion(omega, alpha, origin, parent.U)
     return Motion(omega, alpha, origin, acceleration_matrix(omega, alpha))
@@ -83,38 +83,36 @@ def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
     """U = alpha~ + w~ w~ = alpha~ + w wᵀ - (w . w) 1."""
     x, y, z = omega
     xx, yy, zz, xy, xz, yz = mul(x, x), mul(y, y), mul(z, z), mul(x, y), mul(x, z), mul(y, z)
-
-    def minus(p: object, q: object) -> object:
-        return add(p, mul(-1.0, q))
-
-    return [
-        [mul(-1.0, add(yy, zz)), minus(xy, alpha[2]), add(xz, alpha[1])],
-        [add(xy, alpha[2]), mul(-1.0, add(xx, zz)), minus(yz, alpha[0])],
-        [minus(xz, alpha[1]), add(yz, alpha[0]), mul(-1.0, add(xx, yy))],
-    ]
+    return Matrix(
+        [
+            [mul(-1.0, add(yy, zz)), sub(xy, alpha[2]), add(xz, alpha[1])],
+            [add(xy, alpha[2]), mul(-1.0, add(xx, zz)), sub(yz, alpha[0])],
+            [sub(xz, alpha[1]), add(yz, alpha[0]), mul(-1.0, add(xx, yy))],
+        ]
+    )
 
 
 def load(J: Moments, motion: Motion) -> tuple[Vector, Vector]:
     """(n, f) about the body's origin: what its own mass needs to move so."""
     U, S = motion.U, J.Sigma
-    f = vadd(matvec(U, J.h), scale(J.m, motion.a))
-    n: Vector = []
+    f = U @ J.h + J.m * motion.a
+    n = Vector()
     for i in range(3):
         y, z = (i + 1) % 3, (i + 2) % 3
         # (U Sigma)_zy - (U Sigma)_yz, with the symmetry of Sigma used
-        value = add(mul(U[z][i], S[i][y]), mul(-1.0, mul(U[y][i], S[i][z])))
-        value = add(value, add(mul(U[z][y], S[y][y]), mul(-1.0, mul(U[y][z], S[z][z]))))
+        value = sub(mul(U[z][i], S[i][y]), mul(U[y][i], S[i][z]))
+        value = add(value, sub(mul(U[z][y], S[y][y]), mul(U[y][z], S[z][z])))
         w_y, w_z = motion.omega[y], motion.omega[z]  # U_zz - U_yy = w_z^2 - w_y^2
-        n.append(add(value, mul(add(mul(w_z, w_z), mul(-1.0, mul(w_y, w_y))), S[y][z])))
-    return vadd(n, cross(J.h, motion.a)), f
+        n.append(add(value, mul(sub(mul(w_z, w_z), mul(w_y, w_y)), S[y][z])))
+    return n + J.h.cross(motion.a), f
 
 
-def _rate(body: Body, values: Vector, part: str) -> Vector:
-    total: Vector = [0.0] * 3
+def _rate(body: Body, values: Scalars, part: str) -> Vector:
+    total = Vector.zeros(3)
     for axis in body.axes:
         direction = _part(axis, part)
         if any(x != 0.0 for x in direction):
-            total = vadd(total, scale(mul(axis.ratio, values[axis.iv]), direction))
+            total += mul(axis.ratio, values[axis.iv]) * direction
     return total
 
 

@@ -12,23 +12,8 @@ from dataclasses import dataclass
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
 from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
 from urdf_gibbs.dynamics.local_inertia import mass_matrix, polar
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    cross,
-    dot,
-    is_zero,
-    matvec,
-    mul,
-    reciprocal,
-    scale,
-    skew,
-    transposed,
-    vadd,
-    vsub,
-)
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, is_zero, mul, reciprocal, sub
 
 
 @dataclass(slots=True)
@@ -53,7 +38,7 @@ class Step:
     D: Scalar
 
 
-def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> tuple[Vector, Vector]:
+def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[Vector, Vector]:
     """(q'' (nv), pivots (nv)) by elimination, O(n). Not for mimic joints."""
     bodies = place(model, q)
     motions: list[Motion] = []
@@ -68,11 +53,11 @@ def forward_dynamics(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravi
         parent = bodies[i].body.parent
         if parent >= 0:
             hand_up(forms[parent], bodies[i], forms[i])
-    acceleration: Vector = [0.0] * model.nv
-    pivots: Vector = [1.0] * model.nv
+    acceleration = Vector.zeros(model.nv)
+    pivots = Vector([1.0] * model.nv)
     shifts: list[tuple[Vector, Vector]] = []
     for i, placed in enumerate(bodies):
-        dalpha, da = ([0.0] * 3, [0.0] * 3) if placed.body.parent < 0 else carried(placed, shifts[placed.body.parent])
+        dalpha, da = (Vector.zeros(3), Vector.zeros(3)) if placed.body.parent < 0 else carried(placed, shifts[placed.body.parent])
         for step in steps[i]:
             dalpha, da, acceleration[step.axis.iv] = released(step, dalpha, da)
             pivots[step.axis.iv] = step.D
@@ -88,24 +73,24 @@ def own_form(placed: Placed, motion: Motion) -> Articulated:
     if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
         trace[k] = polar(placed.body.J.Sigma, k)
     A = symmetric(lambda i, j: trace[i] if i == j else mul(-1.0, S[i][j]))
-    C = [[J.m if i == j else 0.0 for j in range(3)] for i in range(3)]
-    return Articulated(A, skew(J.h), C, *load(J, motion))
+    C = Matrix([[J.m if i == j else 0.0 for j in range(3)] for i in range(3)])
+    return Articulated(A, J.h.tilde, C, *load(J, motion))
 
 
 def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
     """Solve the axis' own equation for its q'' and take it out of the form."""
     a, d = axis.angular, axis.linear
-    Ua = vadd(matvec(form.A, a), matvec(form.H, d))
-    Ul = vadd(matvec(transposed(form.H), a), matvec(form.C, d))
-    D = add(dot(a, Ua), dot(d, Ul))
+    Ua = form.A @ a + form.H @ d
+    Ul = form.H.T @ a + form.C @ d
+    D = add(a @ Ua, d @ Ul)
     inverse = reciprocal(D)
-    Wa, Wl = scale(inverse, Ua), scale(inverse, Ul)
-    u = mul(inverse, add(tau, mul(-1.0, add(dot(a, form.n), dot(d, form.f)))))
-    form.A = symmetric(lambda i, j: _less(form.A[i][j], Wa[i], Ua[j]))
-    form.H = [[_less(form.H[i][j], Wa[i], Ul[j]) for j in range(3)] for i in range(3)]
-    form.C = symmetric(lambda i, j: _less(form.C[i][j], Wl[i], Ul[j]))
-    form.n = vadd(form.n, scale(u, Ua))
-    form.f = vadd(form.f, scale(u, Ul))
+    Wa, Wl = inverse * Ua, inverse * Ul
+    u = mul(inverse, sub(tau, add(a @ form.n, d @ form.f)))
+    form.A = symmetric(lambda i, j: sub(form.A[i][j], mul(Wa[i], Ua[j])))
+    form.H = Matrix([[sub(form.H[i][j], mul(Wa[i], Ul[j])) for j in range(3)] for i in range(3)])
+    form.C = symmetric(lambda i, j: sub(form.C[i][j], mul(Wl[i], Ul[j])))
+    form.n = form.n + u * Ua
+    form.f = form.f + u * Ul
     # Along a coordinate axis what remains is known: no inertia, and the force is the joint's own.
     if axis.angular_index >= 0:
         k = axis.angular_index
@@ -120,11 +105,6 @@ def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
     return Step(axis, u, Wa, Wl, D)
 
 
-def _less(x: Scalar, w: Scalar, u: Scalar) -> Scalar:
-    product = mul(w, u)
-    return x if is_zero(product) else add(x, mul(-1.0, product))
-
-
 def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
     """Add a child's form to its parent's: turn, then H + p~ C and A + H p~ᵀ + p~ (H + p~C)ᵀ."""
     A, H, C, n, f = form.A, form.H, form.C, form.n, form.f
@@ -133,40 +113,39 @@ def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
         A, H, C = turned_symmetric(r, A), turned_general(r, H), turned_symmetric(r, C)
     n, f = placed.up(n), placed.up(f)
     p = placed.p
-    columns = [cross(p, [C[i][j] for i in range(3)]) for j in range(3)]  # columns of p~ C
-    shifted = [[add(H[i][j], columns[j][i]) for j in range(3)] for i in range(3)]
-    Hp = [cross(p, H[i]) for i in range(3)]  # rows of H p~ᵀ
-    pH = [cross(p, shifted[j]) for j in range(3)]  # columns of p~ Hᵀ
+    H_p = H + Matrix([p.cross(C.column(j)) for j in range(3)]).T  # H + p~ C
+    Hp = [p.cross(Vector(row)) for row in H]  # rows of H p~ᵀ
+    pH = [p.cross(Vector(row)) for row in H_p]  # columns of p~ (H + p~ C)ᵀ
     parent.A = symmetric(lambda i, j: add(parent.A[i][j], add(A[i][j], add(Hp[i][j], pH[j][i]))))
-    parent.H = [[add(parent.H[i][j], shifted[i][j]) for j in range(3)] for i in range(3)]
+    parent.H = parent.H + H_p
     parent.C = symmetric(lambda i, j: add(parent.C[i][j], C[i][j]))
-    parent.n = vadd(parent.n, vadd(n, cross(p, f)))
-    parent.f = vadd(parent.f, f)
+    parent.n = parent.n + (n + p.cross(f))
+    parent.f = parent.f + f
 
 
 def carried(placed: Placed, parent: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
     """dalpha and da that the parent's give the body, in its axes."""
     dalpha, da = parent
-    return placed.down(dalpha), placed.down(vadd(da, cross(dalpha, placed.p)))
+    return placed.down(dalpha), placed.down(da + dalpha.cross(placed.p))
 
 
 def released(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Scalar]:
     """The axis' q'', and the motion with it."""
-    acceleration = add(step.u, mul(-1.0, add(dot(step.angular, dalpha), dot(step.linear, da))))
-    return vadd(dalpha, scale(acceleration, step.axis.angular)), vadd(da, scale(acceleration, step.axis.linear)), acceleration
+    acceleration = sub(step.u, add(step.angular @ dalpha, step.linear @ da))
+    return dalpha + acceleration * step.axis.angular, da + acceleration * step.axis.linear, acceleration
 
 
-def forward_dynamics_factorised(model: LocalModel, q: Vector, v: Vector, tau: Vector, gravity: Vector) -> tuple[Vector, Vector]:
+def forward_dynamics_factorised(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[Vector, Vector]:
     """(q'' (nv), pivots (nv)) from the factorised mass matrix."""
-    return solved(mass_matrix(model, q), vsub(list(tau), bias(model, q, v, gravity)))
+    return solved(mass_matrix(model, q), Vector(tau) - bias(model, q, v, gravity))
 
 
-def solved(M: Matrix, b: Vector) -> tuple[Vector, Vector]:
+def solved(M: list[list[Scalar]], b: Scalars) -> tuple[Vector, Vector]:
     """(x with M x = b, pivots) by M = Lᵀ D L from the last row to the first: zeros between branches stay, with the fill that mimic
     joints make."""
-    L, x = [list(row) for row in M], list(b)
+    L, x = [list(row) for row in M], Vector(b)
     n = len(x)
-    pivots: Vector = [0.0] * n
+    pivots = Vector.zeros(n)
     for k in range(n - 1, -1, -1):
         pivots[k] = L[k][k]
         inverse = reciprocal(L[k][k])
@@ -175,13 +154,13 @@ def solved(M: Matrix, b: Vector) -> tuple[Vector, Vector]:
             factor = mul(L[k][i], inverse)
             for j in below:
                 if j <= i:
-                    L[i][j] = _less(L[i][j], factor, L[k][j])
-            x[i] = _less(x[i], factor, x[k])
+                    L[i][j] = sub(L[i][j], mul(factor, L[k][j]))
+            x[i] = sub(x[i], mul(factor, x[k]))
         for i in below:
             L[k][i] = mul(L[k][i], inverse)
         x[k] = mul(x[k], inverse)
     for k in range(n):
         for i in range(k):
             if not is_zero(L[k][i]):
-                x[k] = _less(x[k], L[k][i], x[i])
+                x[k] = sub(x[k], mul(L[k][i], x[i]))
     return x, pivots

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.dynamics.local import Axis, Body, Full, LocalModel, Moments, Plane, Rotation, symmetric
-from urdf_gibbs.dynamics.scalar import Scalar, add, mul
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Vector
+from urdf_gibbs.dynamics.scalar import add, mul
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import plane_rotation
@@ -51,7 +52,7 @@ def _combined(units: Array, parameters: list[Scalar]) -> Moments:
             total = add(total, mul(float(units[p, i, j]), parameters[p]))
         return total
 
-    return Moments(entry(3, 3), [entry(i, 3) for i in range(3)], symmetric(entry))
+    return Moments(entry(3, 3), Vector([entry(i, 3) for i in range(3)]), symmetric(entry))
 
 
 def _unit_moments() -> Array:
@@ -80,7 +81,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
     turn, slide = [np.eye(3)] * n, [np.zeros(3)] * n
     has_child = set(robot.parent)
     length = float(np.abs(robot.placement[:, :3, 3]).max(initial=0.0))
-    nothing = Moments(0.0, [0.0] * 3, [[0.0] * 3 for _ in range(3)])
+    nothing = Moments(0.0, Vector.zeros(3), Matrix.zeros(3, 3))
     bodies: list[Body] = []
     for i, joint in enumerate(robot.joints):
         parent = robot.parent[i]
@@ -98,7 +99,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
             turn[i] = R0.T @ plane_matrix(rotations)
             slide[i] = -(p0 @ b) * axis
             offset = p0 - (p0 @ b) * b
-            axes = [Axis((sign * np.eye(3)[k]).tolist(), [0.0] * 3, joint.iv, joint.ratio)]
+            axes = [Axis(Vector((sign * np.eye(3)[k]).tolist()), Vector.zeros(3), joint.iv, joint.ratio)]
         elif joint.type == "prismatic":
             turn[i] = R0.T
             b = _dusted(R0 @ axis)
@@ -107,24 +108,25 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
                 centre = p0 + R0 @ robot.com[i]
                 offset = centre - (centre @ b) * b
             slide[i] = R0.T @ (offset - p0)
-            axes = [Axis([0.0] * 3, b.tolist(), joint.iv, joint.ratio)]
+            axes = [Axis(Vector.zeros(3), Vector(b.tolist()), joint.iv, joint.ratio)]
         else:
             turn[i] = np.reshape(plane_rotation(joint.axis), (3, 3)) if joint.type == "planar" else np.eye(3)
             F = _dusted(R0 @ turn[i])
-            fixed = [] if np.array_equal(F, np.eye(3)) else [Full(F.tolist())]
+            fixed = [] if np.array_equal(F, np.eye(3)) else [Full(Matrix(F.tolist()))]
             offset = p0
             axes = _several(joint.type, joint.iv)
         # An axis along -e_k turns the other way: the angle changes its sign, not the frame.
         tie = (sign * joint.ratio, sign * joint.offset)
         kind = "revolute" if joint.type == "continuous" else joint.type
         clean = np.where(np.abs(offset) <= DUST * length, 0.0, offset)
-        bodies.append(Body(kind, parent, k, fixed, clean.tolist(), b.tolist(), axes, joint.iq, *tie, nothing, i not in has_child))
+        place = (Vector(clean.tolist()), Vector(b.tolist()))
+        bodies.append(Body(kind, parent, k, fixed, *place, axes, joint.iq, *tie, nothing, i not in has_child))
     return bodies, turn, slide
 
 
 def _several(kind: str, iv: int) -> list[Axis]:
     """The axes of a planar or floating joint."""
-    unit, zero = np.eye(3).tolist(), [0.0] * 3
+    unit, zero = [Vector(row) for row in Matrix.identity(3)], Vector.zeros(3)
     if kind == "planar":
         pairs = [(zero, unit[0]), (zero, unit[1]), (unit[2], zero)]
     else:
@@ -177,7 +179,7 @@ def _constant(J: Array) -> Moments:
     for block in (np.s_[:3, :3], np.s_[:3, 3]):  # each in its own unit
         part = clean[block]
         part[np.abs(part) <= 1e-15 * np.abs(part).max()] = 0.0
-    return Moments(float(clean[3, 3]), clean[:3, 3].tolist(), clean[:3, :3].tolist())
+    return Moments(float(clean[3, 3]), Vector(clean[:3, 3].tolist()), Matrix(clean[:3, :3].tolist()))
 
 
 def _align(b: Array) -> tuple[int, list[Plane], float]:

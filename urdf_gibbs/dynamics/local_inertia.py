@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Moments, Placed, place, symmetric, turned_moments
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, mul, scale, vadd, zeros
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, mul
 
 Wrench = tuple[Vector, Vector]
 Wanted = Collection[tuple[int, int]] | None  # entries (row, column <= row) of M; None: all
 
 
-def mass_matrix(model: LocalModel, q: Vector, wanted: Wanted = None) -> Matrix:
+def mass_matrix(model: LocalModel, q: Scalars, wanted: Wanted = None) -> Matrix:
     """M (nv x nv), full and symmetric; zeros beside the entries ``wanted``."""
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     bodies = place(model, q)
     J = [placed.J for placed in bodies]
     common = model.common_axis
@@ -68,18 +69,18 @@ def axis_wrench(axis: Axis, J: Moments) -> Wrench:
         k = axis.angular_index
         if k >= 0:  # a coordinate axis: (tr Sigma - Sigma_kk) leaves two entries
             u, w = (k + 1) % 3, (k + 2) % 3
-            n: Vector = [0.0] * 3
+            n = Vector.zeros(3)
             n[u], n[w], n[k] = mul(-a[k], S[u][k]), mul(-a[k], S[w][k]), mul(a[k], polar(S, k))
         else:
-            n = [add(mul(trace, a[i]), mul(-1.0, dot(S[i], a))) for i in range(3)]
-        return vadd(n, cross(J.h, d)), vadd(scale(J.m, d), cross(a, J.h))
-    return cross(J.h, d), scale(J.m, d)
+            n = trace * a - S @ a
+        return n + J.h.cross(d), J.m * d + a.cross(J.h)
+    return J.h.cross(d), J.m * d
 
 
 def walked(placed: Placed, wrench: Wrench) -> Wrench:
     """(n, f) at the body's origin as the parent's origin and axes see it: n + p x f."""
     n, f = placed.up(wrench[0]), placed.up(wrench[1])
-    return vadd(n, cross(placed.p, f)), f
+    return n + placed.p.cross(f), f
 
 
 def _add_column(M: Matrix, bodies: list[Placed], i: int, c: int, wrench: Wrench, behind: Placed, wanted: Wanted) -> None:
@@ -108,8 +109,8 @@ def _asked(axis: Axis, others: Sequence[Axis], wanted: Wanted) -> Sequence[Axis]
 
 
 def _add_entry(M: Matrix, row: Axis, column: Axis, wrench: Wrench, diagonal: bool) -> None:
-    value = add(dot(row.angular, wrench[0]), dot(row.linear, wrench[1]))
-    value = mul(row.ratio * column.ratio, value)
+    n, f = wrench
+    value = mul(row.ratio * column.ratio, add(row.angular @ n, row.linear @ f))
     M[row.iv][column.iv] = add(M[row.iv][column.iv], value)
     if not diagonal:
         M[column.iv][row.iv] = add(M[column.iv][row.iv], value) if row.iv == column.iv else M[row.iv][column.iv]
@@ -126,16 +127,16 @@ def lifted(placed: Placed, J: Moments) -> Moments:
             turned_J = turned_moments(r, Moments(J.m, h, S))
             h, S = turned_J.h, turned_J.Sigma
     p = placed.p
-    half = vadd(h, scale(mul(0.5, J.m), p))
+    g: Vector = h + mul(0.5, J.m) * p
 
     def moved(i: int, j: int) -> Scalar:
         if i == j:
-            return add(S[i][i], mul(add(p[i], p[i]), half[i]))
-        return add(S[i][j], add(mul(p[i], half[j]), mul(p[j], half[i])))
+            return add(S[i][i], mul(add(p[i], p[i]), g[i]))
+        return add(S[i][j], add(mul(p[i], g[j]), mul(p[j], g[i])))
 
     Sigma = symmetric(moved)
-    return Moments(J.m, vadd(h, scale(J.m, p)), Sigma)
+    return Moments(J.m, h + J.m * p, Sigma)
 
 
 def joined(one: Moments, other: Moments) -> Moments:
-    return Moments(add(one.m, other.m), vadd(one.h, other.h), symmetric(lambda i, j: add(one.Sigma[i][j], other.Sigma[i][j])))
+    return Moments(add(one.m, other.m), one.h + other.h, symmetric(lambda i, j: add(one.Sigma[i][j], other.Sigma[i][j])))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cos, mul, scale, sin, vadd
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, cos, mul, sin
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.derived import Shelf
@@ -81,9 +82,9 @@ def _build(robot: Robot) -> Model:
     bodies = []
     arrays = (robot.placement, robot.mass, robot.com, robot.inertia, _lines(robot.inertia))
     for joint, parent, E, mass, com, inertia, line in zip(robot.joints, robot.parent, *(array.tolist() for array in arrays), strict=True):
-        columns = [Column(kind, list(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
-        motion = (list(joint.axis), columns, joint.iq, joint.ratio, joint.offset)
-        bodies.append(Body(joint.type, parent, E, *motion, mass, com, inertia, line, joint.beam))
+        columns = [Column(kind, Vector(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
+        motion = (Vector(joint.axis), columns, joint.iq, joint.ratio, joint.offset)
+        bodies.append(Body(joint.type, parent, Matrix(E), *motion, mass, Vector(com), Matrix(inertia), Vector(line), joint.beam))
     end = list(range(1, len(bodies) + 1))
     for i in range(len(bodies) - 1, -1, -1):
         if bodies[i].parent >= 0:
@@ -99,28 +100,28 @@ def _lines(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values[:, 2:] > 0.0, axes[:, :, 2], 0.0)
 
 
-def joint_motion(body: Body, q: Vector) -> tuple[Matrix, Vector]:
+def joint_motion(body: Body, q: Scalars) -> tuple[Matrix, Vector]:
     """(R, p): rotation and translation of the body's frame against the joint's, at the positions q of the robot."""
     if body.type == "floating":
-        return quaternion_matrix(*q[body.iq + 3 : body.iq + 7]), list(q[body.iq : body.iq + 3])
+        return quaternion_matrix(*q[body.iq + 3 : body.iq + 7]), Vector(q[body.iq : body.iq + 3])
     if body.type == "planar":
         x, y, angle = q[body.iq : body.iq + 3]
         ex, ey = body.columns[0].axis, body.columns[1].axis
-        return _axis_rotation(body.axis, angle), vadd(scale(x, ex), scale(y, ey))
+        return _axis_rotation(body.axis, angle), x * ex + y * ey
     position = q[body.iq] if body.ratio == 1.0 else body.ratio * q[body.iq]
     position = add(position, body.offset)
     if body.type == "prismatic":
-        return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], scale(position, body.axis)
-    return _axis_rotation(body.axis, position), [0.0, 0.0, 0.0]
+        return Matrix([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), position * body.axis
+    return _axis_rotation(body.axis, position), Vector.zeros(3)
 
 
-def column_sum(body: Body, v: Vector, kind: str) -> Vector:
+def column_sum(body: Body, v: Scalars, kind: str) -> Vector:
     """The rotational ("R") or translational ("P") velocity that the joint adds, in the body's axes."""
-    total: Vector = [0.0, 0.0, 0.0]
+    total = Vector.zeros(3)
     for column in body.columns:
         if column.kind == kind:
             rate = v[column.iv] if column.ratio == 1.0 else column.ratio * v[column.iv]
-            total = vadd(total, scale(rate, column.axis))
+            total += rate * column.axis
     return total
 
 
@@ -133,15 +134,15 @@ def path(model: Model, body: int) -> list[int]:
     return found[::-1]
 
 
-def add_element(M: Matrix, one: Column, other: Column, value: Scalar) -> None:
+def add_element(M: list[list[Scalar]], one: Column, other: Column, value: Scalar) -> None:
     """Add to M what two columns have in common, and its mirror image, which a mimic joint and its master have in the same place."""
     value = mul(one.ratio * other.ratio, value)
-    M[one.iv][other.iv] = add(M[one.iv][other.iv], value)
+    M[one.iv][other.iv] = add(M[one.iv][other.iv], value)  # not +=, which would change an array that is also the mirror image
     if one is not other:
         M[other.iv][one.iv] = add(M[other.iv][one.iv], value)
 
 
-def add_column(J: Matrix, column: Column, entries: Vector) -> None:
+def add_column(J: list[list[Scalar]], column: Column, entries: Scalars) -> None:
     """Add a column's part to the column of J that its velocity has."""
     for row, entry in zip(J, entries, strict=True):
         row[column.iv] = add(row[column.iv], mul(column.ratio, entry))
@@ -152,9 +153,9 @@ def _axis_rotation(axis: Vector, angle: Scalar) -> Matrix:
     c, s = cos(angle), sin(angle)
     x, y, z = axis
     a_skew = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
-    R: Matrix = []
+    R: Matrix = Matrix()
     for i in range(3):
-        row: Vector = []
+        row: list[Scalar] = []
         for j in range(3):
             outer = axis[i] * axis[j]
             rest = (1.0 if i == j else 0.0) - outer
@@ -167,8 +168,10 @@ def quaternion_matrix(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
     """Rotation of a unit quaternion, in nine products."""
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
-    return [
-        [1.0 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1.0 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1.0 - (xx + yy)],
-    ]
+    return Matrix(
+        [
+            [1.0 - (yy + zz), xy - wz, xz + wy],
+            [xy + wz, 1.0 - (xx + zz), yz - wx],
+            [xz - wy, yz + wx, 1.0 - (xx + yy)],
+        ]
+    )

@@ -14,109 +14,83 @@ Columns of one joint count in both orders, K_j K_k and K_k K_j: that is the velo
 from __future__ import annotations
 
 from urdf_gibbs.dynamics.gibbs_appell import first_moment, generator, joint_transform
+from urdf_gibbs.dynamics.matrices import Matrix, Scalars, Tr, Vector
 from urdf_gibbs.dynamics.model import Column, Model, add_column, add_element, path
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    identity,
-    madd,
-    matmul,
-    matmul_transposed,
-    matvec,
-    mscale,
-    mul,
-    trace_product,
-    vsub,
-    zeros,
-)
 from urdf_gibbs.dynamics.transformations_flexible import rigid_mass
 
 Seen = list[tuple[int, Matrix]]  # j and jT_l, from the root to body l
 
 
-def mass_matrix(model: Model, q: Vector) -> Matrix:
+def mass_matrix(model: Model, q: Scalars) -> Matrix:
     """M (nv x nv), full and symmetric: 128 multiplications and 99 additions for a basic element, as Table 1 counts them."""
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     A, T = _transforms(model, q)
     for i, body in enumerate(model.bodies):
         I = rigid_mass(body)  # noqa: E741 - the paper's name
         U = _derivatives(model, T, _seen(model, A, i))
         for u, (_, column_u, U_lu) in enumerate(U):
             for _, column_k, U_lk in U[: u + 1]:
-                add_element(M, column_u, column_k, _trace(matmul_transposed(matmul(U_lk, I), U_lu)))
+                add_element(M, column_u, column_k, (U_lk @ I @ U_lu.T).trace())
     return M
 
 
-def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
+def bias(model: Model, q: Scalars, v: Scalars, gravity: Scalars) -> Vector:
     """h (nv): Coriolis, centrifugal and gravity forces."""
-    h: Vector = [0.0] * model.nv
+    h = Vector.zeros(model.nv)
+    g = Vector([*gravity, 0.0])
     A, T = _transforms(model, q)
     seen = [_seen(model, A, i) for i in range(len(model.bodies))]
     U = [_derivatives(model, T, chain) for chain in seen]
     for i, body in enumerate(model.bodies):
-        weight = [[mul(c, g) for g in [*gravity, 0.0]] for c in first_moment(body)]
-        inertial = matmul_transposed(rigid_mass(body), _velocity_part(model, U, seen[i], v))
-        load = [vsub(a, b) for a, b in zip(inertial, weight, strict=True)]
+        load = rigid_mass(body) @ _velocity_part(model, U, seen[i], v).T - first_moment(body).outer(g)
         for _, column, U_lu in U[i]:
-            h[column.iv] = add(h[column.iv], mul(column.ratio, trace_product(U_lu, load)))
+            h[column.iv] += column.ratio * Tr(U_lu, load)
     return h
 
 
-def point_jacobian(model: Model, q: Vector, body: int, point: Vector) -> Matrix:
+def point_jacobian(model: Model, q: Scalars, body: int, point: Scalars) -> Matrix:
     """3 x nv: velocity of a point given in the frame of ``body``, in world axes; the columns are U_lj [point;1]."""
-    J = zeros(3, model.nv)
+    J = Matrix.zeros(3, model.nv)
     A, T = _transforms(model, q)
+    r = Vector([*point, 1.0])
     for _, column, U_lj in _derivatives(model, T, _seen(model, A, body)):
-        add_column(J, column, matvec(U_lj, [*point, 1.0])[:3])
+        add_column(J, column, (U_lj @ r)[:3])
     return J
 
 
-def _transforms(model: Model, q: Vector) -> tuple[list[Matrix], list[Matrix]]:
+def _transforms(model: Model, q: Scalars) -> tuple[list[Matrix], list[Matrix]]:
     """A_j from body j to its parent, the joint's placement in it, and T_j to the world."""
-    A = [matmul(body.E, joint_transform(body, q)) for body in model.bodies]
+    A = [body.E @ joint_transform(body, q) for body in model.bodies]
     T: list[Matrix] = []
     for body, A_j in zip(model.bodies, A, strict=True):
-        T.append(A_j if body.parent < 0 else matmul(T[body.parent], A_j))
+        T.append(A_j if body.parent < 0 else T[body.parent] @ A_j)
     return A, T
 
 
 def _seen(model: Model, A: list[Matrix], i: int) -> Seen:
     """jT_l for the bodies j from the root to body l = i."""
-    jT_l = identity(4)
+    jT_l = Matrix.identity(4)
     found: Seen = []
     for j in reversed(path(model, i)):
         found.append((j, jT_l))
-        jT_l = matmul(A[j], jT_l)
+        jT_l = A[j] @ jT_l
     return found[::-1]
 
 
 def _derivatives(model: Model, T: list[Matrix], seen: Seen) -> list[tuple[int, Column, Matrix]]:
     """(j, column, U_lj) for all columns from the root to body l."""
-    return [
-        (j, column, matmul(matmul(T[j], generator(column.kind, column.axis)), jT_l))
-        for j, jT_l in seen
-        for column in model.bodies[j].columns
-    ]
+    return [(j, column, T[j] @ generator(column.kind, column.axis) @ jT_l) for j, jT_l in seen for column in model.bodies[j].columns]
 
 
-def _velocity_part(model: Model, U: list[list[tuple[int, Column, Matrix]]], seen: Seen, v: Vector) -> Matrix:
+def _velocity_part(model: Model, U: list[list[tuple[int, Column, Matrix]]], seen: Seen, v: Scalars) -> Matrix:
     """T''_l at zero accelerations: the sum of U_ljk v_j v_k over all pairs."""
-    total = zeros(4, 4)
+    total = Matrix.zeros(4, 4)
     for k, kT_l in seen:
         for column_k in model.bodies[k].columns:
             K_k = generator(column_k.kind, column_k.axis)
             for j, column_j, U_kj in U[k]:
-                U_ljk = matmul(matmul(U_kj, K_k), kT_l)
+                U_ljk = U_kj @ K_k @ kT_l
                 orders = 1.0 if j == k else 2.0  # U_ljk = U_lkj, and both are in the sum
-                rates = mul(mul(column_j.ratio, v[column_j.iv]), mul(column_k.ratio, v[column_k.iv]))
-                total = madd(total, mscale(mul(orders, rates), U_ljk))
-    return total
-
-
-def _trace(A: Matrix) -> Scalar:
-    total: Scalar = 0.0
-    for i, row in enumerate(A):
-        total = add(total, row[i])
+                rates = (column_j.ratio * v[column_j.iv]) * (column_k.ratio * v[column_k.iv])
+                total += (orders * rates) * U_ljk
     return total

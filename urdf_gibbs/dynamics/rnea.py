@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from urdf_gibbs.dynamics.local import Body, LocalModel, Moments, Placed, place, symmetric
 from urdf_gibbs.dynamics.local_force import acceleration_matrix
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cross, dot, matvec, mul, scale, vadd
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
+from urdf_gibbs.dynamics.scalar import add, mul
 
 Motion = tuple[Vector, Vector, Vector]  # w, alpha and the acceleration of the origin, in body axes
 
 
-def bias(model: LocalModel, q: Vector, v: Vector, gravity: Vector) -> Vector:
+def bias(model: LocalModel, q: Scalars, v: Scalars, gravity: Scalars) -> Vector:
     """h (nv): the forces at zero acceleration."""
     return inverse_dynamics(model, q, v, [0.0] * model.nv, gravity)
 
 
-def inverse_dynamics(model: LocalModel, q: Vector, v: Vector, a: Vector, gravity: Vector) -> Vector:
+def inverse_dynamics(model: LocalModel, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) -> Vector:
     """tau = M a + h (nv)."""
     bodies = place(model, q)
-    world: Motion = ([0.0] * 3, [0.0] * 3, scale(-1.0, gravity))  # accelerates against gravity: weights are inertial forces
+    world: Motion = (Vector.zeros(3), Vector.zeros(3), -1.0 * Vector(gravity))  # accelerates against gravity: weights are inertial forces
     motions: list[Motion] = []
     n: list[Vector] = []
     f: list[Vector] = []
@@ -33,38 +34,37 @@ def inverse_dynamics(model: LocalModel, q: Vector, v: Vector, a: Vector, gravity
         moment, force = _newton_euler(placed.J, *motions[-1])
         n.append(moment)
         f.append(force)
-    tau: Vector = [0.0] * model.nv
+    tau = Vector.zeros(model.nv)
     for i in range(len(bodies) - 1, -1, -1):
         placed, parent = bodies[i], bodies[i].body.parent
         for axis in placed.body.axes:
-            value = add(dot(axis.angular, n[i]), dot(axis.linear, f[i]))
-            tau[axis.iv] = add(tau[axis.iv], mul(axis.ratio, value))
+            tau[axis.iv] = add(tau[axis.iv], mul(axis.ratio, add(axis.angular @ n[i], axis.linear @ f[i])))
         if parent >= 0:
             force = placed.up(f[i])
-            f[parent] = vadd(f[parent], force)
-            n[parent] = vadd(n[parent], vadd(placed.up(n[i]), cross(placed.p, force)))
+            f[parent] += force
+            n[parent] += placed.up(n[i]) + placed.p.cross(force)
     return tau
 
 
-def _outwards(placed: Placed, parent: Motion, v: Vector, a: Vector) -> Motion:
+def _outwards(placed: Placed, parent: Motion, v: Scalars, a: Scalars) -> Motion:
     """A body's motion from its parent's: a + U p, and what the joint adds."""
     omega, alpha, origin = parent
-    at_joint = vadd(origin, matvec(acceleration_matrix(omega, alpha), placed.p))
+    at_joint = origin + acceleration_matrix(omega, alpha) @ placed.p
     omega, alpha, origin = placed.down(omega), placed.down(alpha), placed.down(at_joint)
     w, d = _rates(placed.body, v)
     w_dot, d_dot = _rates(placed.body, a)
     # 2 w_parent x d + w x d: Coriolis, and the turning of the axes that a joint of several degrees of freedom moves along
-    origin = vadd(vadd(origin, cross(vadd(scale(2.0, omega), w), d)), d_dot)
-    alpha = vadd(vadd(alpha, cross(omega, w)), w_dot)
-    return vadd(omega, w), alpha, origin
+    origin = origin + (2.0 * omega + w).cross(d) + d_dot
+    alpha = alpha + omega.cross(w) + w_dot
+    return omega + w, alpha, origin
 
 
 def _newton_euler(J: Moments, omega: Vector, alpha: Vector, a: Vector) -> tuple[Vector, Vector]:
     """(n, f) about the body's origin."""
     I = rotational_inertia(J.Sigma)  # noqa: E741 - its usual name
-    f = vadd(scale(J.m, a), matvec(acceleration_matrix(omega, alpha), J.h))
-    euler = vadd(matvec(I, alpha), cross(omega, matvec(I, omega)))
-    return vadd(euler, cross(J.h, a)), f
+    f = J.m * a + acceleration_matrix(omega, alpha) @ J.h
+    n = I @ alpha + omega.cross(I @ omega) + J.h.cross(a)
+    return n, f
 
 
 def rotational_inertia(Sigma: Matrix) -> Matrix:
@@ -78,12 +78,11 @@ def rotational_inertia(Sigma: Matrix) -> Matrix:
     return symmetric(entry)
 
 
-def _rates(body: Body, values: Vector) -> tuple[Vector, Vector]:
+def _rates(body: Body, values: Scalars) -> tuple[Vector, Vector]:
     """The angular and linear rate that the joint adds, in body axes."""
-    angular: Vector = [0.0] * 3
-    linear: Vector = [0.0] * 3
+    angular = linear = Vector.zeros(3)
     for axis in body.axes:
         rate = mul(axis.ratio, values[axis.iv])
-        angular = vadd(angular, scale(rate, axis.angular))
-        linear = vadd(linear, scale(rate, axis.linear))
+        angular += rate * axis.angular
+        linear += rate * axis.linear
     return angular, linear

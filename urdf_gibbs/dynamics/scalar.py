@@ -1,8 +1,7 @@
-"""Matrices and vectors of any scalar, as nested lists.
+"""Functions of any scalar, and of vectors and matrices of them that are plain nested lists.
 
-A scalar is whatever adds and multiplies: a float, a NumPy array with one value for each state, a counter,
-a SymPy expression, a node of a traced graph. Constants are Python floats, and a float that is zero is left
-out of sums, so a formulation written with full matrices does not pay for the zeros that a robot's geometry brings.
+What a scalar is, and vectors and matrices with operators, are in matrices.py. The functions on nested lists are for code that has no such
+vectors; what they return are such.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-Scalar = Any
+from urdf_gibbs.dynamics import matrices
+from urdf_gibbs.dynamics.matrices import Scalar as Scalar
+
 Vector = list[Scalar]
 Matrix = list[list[Scalar]]
 
@@ -53,19 +54,14 @@ def add(a: Scalar, b: Scalar) -> Scalar:
     return a + b
 
 
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    return a if type(b) is float and b == 0.0 else a - b
+
+
 def mul(a: Scalar, b: Scalar) -> Scalar:
     if (type(a) is float and a == 0.0) or (type(b) is float and b == 0.0):
         return 0.0
     return a * b
-
-
-def dot(a: Vector, b: Vector) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        if (type(x) is float and x == 0.0) or (type(y) is float and y == 0.0):
-            continue
-        total = x * y if type(total) is float and total == 0.0 else total + x * y
-    return total
 
 
 def reciprocal(a: Scalar) -> Scalar:
@@ -73,72 +69,67 @@ def reciprocal(a: Scalar) -> Scalar:
     return math.inf if is_zero(a) else 1.0 / a
 
 
+# Nested lists, by the operations of matrices.py ---------------------------------------------------------
+
+
+def dot(a: Vector, b: Vector) -> Scalar:
+    return matrices.Vector.__matmul__(a, b)  # type: ignore[operator]
+
+
 def vadd(a: Vector, b: Vector) -> Vector:
-    return [add(x, y) for x, y in zip(a, b, strict=True)]
+    return matrices.Vector.__add__(a, b)  # type: ignore[operator]
 
 
 def vsub(a: Vector, b: Vector) -> Vector:
-    return [x if is_zero(y) else x - y for x, y in zip(a, b, strict=True)]
+    return matrices.Vector.__sub__(a, b)  # type: ignore[operator]
 
 
 def scale(k: Scalar, a: Vector) -> Vector:
-    return [mul(k, x) for x in a]
+    return matrices.Vector.__mul__(a, k)  # type: ignore[operator]
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    def minus(p: Scalar, q: Scalar) -> Scalar:
-        return p if is_zero(q) else p - q
-
-    return [
-        minus(mul(a[1], b[2]), mul(a[2], b[1])),
-        minus(mul(a[2], b[0]), mul(a[0], b[2])),
-        minus(mul(a[0], b[1]), mul(a[1], b[0])),
-    ]
+    return matrices.Vector.cross(a, b)  # type: ignore[arg-type]
 
 
 def skew(a: Vector) -> Matrix:
     """The matrix of a x (.)."""
-    x, y, z = a
-    return [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+    return matrices.Vector(a).tilde
 
 
 def matvec(A: Matrix, x: Vector) -> Vector:
-    return [dot(row, x) for row in A]
+    return matrices.Matrix.by_vector(A, x)  # type: ignore[arg-type]
 
 
 def transposed(A: Matrix) -> Matrix:
-    return [list(column) for column in zip(*A, strict=True)]
+    return A.T if isinstance(A, matrices.Matrix) else matrices.Matrix(A).T
 
 
 def matmul(A: Matrix, B: Matrix) -> Matrix:
-    columns = list(zip(*B, strict=True))
-    return [[dot(row, column) for column in columns] for row in A]  # type: ignore[arg-type]
+    return matrices.Matrix.by_matrix(A, B)  # type: ignore[arg-type]
 
 
 def matmul_transposed(A: Matrix, B: Matrix) -> Matrix:
     """A Bᵀ."""
-    return [[dot(row, column) for column in B] for row in A]
+    return matrices.Matrix.by_matrix(A, transposed(B))  # type: ignore[arg-type]
 
 
 def madd(A: Matrix, B: Matrix) -> Matrix:
-    return [vadd(a, b) for a, b in zip(A, B, strict=True)]
+    return matrices.Matrix.__add__(A, B)  # type: ignore[operator]
 
 
 def mscale(k: Scalar, A: Matrix) -> Matrix:
-    return [scale(k, row) for row in A]
+    return matrices.Matrix.__mul__(A, k)  # type: ignore[operator]
 
 
 def trace_product(A: Matrix, B: Matrix) -> Scalar:
     """Tr(A B)."""
-    total: Scalar = 0.0
-    for i, row in enumerate(A):
-        total = add(total, dot(row, [b[i] for b in B]))
-    return total
+    return matrices.Matrix.trace_with(A, B)  # type: ignore[arg-type]
 
 
 def zeros(rows: int, columns: int) -> Matrix:
-    return [[0.0] * columns for _ in range(rows)]
+    return matrices.Matrix.zeros(rows, columns)
 
 
 def identity(n: int) -> Matrix:
-    return [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
+    return matrices.Matrix.identity(n)

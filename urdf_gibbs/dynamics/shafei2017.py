@@ -15,32 +15,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from urdf_gibbs.dynamics.elastic import mixed, tip_of
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.model import Model, joint_motion
-from urdf_gibbs.dynamics.scalar import (
-    Matrix,
-    Scalar,
-    Vector,
-    add,
-    cross,
-    dot,
-    identity,
-    madd,
-    matmul,
-    matvec,
-    mscale,
-    mul,
-    scale,
-    skew,
-    transposed,
-    vadd,
-    vsub,
-    zeros,
-)
+from urdf_gibbs.dynamics.scalar import add, mul
 from urdf_gibbs.dynamics.shafei2017_links import Integrals, Links, links_of
 from urdf_gibbs.dynamics.shafei2017_lists import C3, M_TOT, TERMS, Cell, expression_cells, listed_cells, through
 
-X3: Vector = [0.0, 0.0, 1.0]  # x_{k,3}
-BASE: list[Vector] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]  # refX_1 and refX_2
+X3 = Vector([0.0, 0.0, 1.0])  # x_{k,3}
+BASE = [Vector([1.0, 0.0, 0.0]), Vector([0.0, 1.0, 0.0])]  # refX_1 and refX_2
 REF = 0  # the reference frame
 
 
@@ -72,18 +54,18 @@ class Shape:
     r: Vector
 
 
-def shape_of(link: Integrals, delta: Vector) -> Shape:
+def shape_of(link: Integrals, delta: Scalars) -> Shape:
     B3, B9, alpha, beta = link.C2, link.C5, [], []
     for j in range(link.m):
         alpha_j, beta_j = link.C7[j], link.C6[j]
         for k in range(link.m):
-            alpha_j = vadd(alpha_j, scale(delta[k], link.C4[k][j]))  # (25)
-            beta_j = madd(beta_j, mscale(delta[k], link.C8[k][j]))  # (26)
+            alpha_j += delta[k] * link.C4[k][j]  # (25)
+            beta_j += delta[k] * link.C8[k][j]  # (26)
         alpha.append(alpha_j)
         beta.append(beta_j)
-        B3 = madd(B3, mscale(delta[j], skew(link.C1[j])))  # (9)
-        B9 = madd(B9, mscale(delta[j], madd(transposed(link.C6[j]), beta_j)))  # (15)
-    return Shape(B3, B9, madd(B9, link.B10), alpha, beta, vadd(link.straight, mixed(delta, link.r)))
+        B3 += delta[j] * link.C1[j].tilde  # (9)
+        B9 += delta[j] * (link.C6[j].T + beta_j)  # (15)
+    return Shape(B3, B9, B9 + link.B10, alpha, beta, link.straight + mixed(delta, link.r))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,76 +94,73 @@ class Chain:
         found = self.known_places.get((axes, i, j))
         if found is None:
             added = j if axes == i else i - 1
-            found = matvec(self.R[axes, added], self.shapes[added].r)
+            found = self.R[axes, added] @ self.shapes[added].r
             if i > j + 1:
                 shorter = self.place(axes, i, j + 1) if axes == i else self.place(axes, i - 1, j)
-                found = vadd(shorter, found)
+                found = shorter + found
             self.known_places[axes, i, j] = found
         return found
 
     def sigma(self, j: Frame, k: Frame) -> Matrix:
         """A.1-A.4: j and k, with and without +."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for i in through(max(k.first, j.first), self.n):
-            total = madd(total, matmul(matmul(self.R[j.link, i], self.shapes[i].B9_B10), self.R[i, k.link]))
+            total += self.R[j.link, i] @ self.shapes[i].B9_B10 @ self.R[i, k.link]
         return total
 
     def psi(self, j: Frame, k: Frame) -> Matrix:
         """A.5-A.8: j and k, with and without +."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for i in through(max(k.first, j.first + 1), self.n):
-            turned = matmul(matmul(self.R[j.link, i], self.shapes[i].B3), self.R[i, k.link])
-            total = madd(total, matmul(skew(self.place(j.link, i, j.first)), turned))
+            total += self.place(j.link, i, j.first).tilde @ (self.R[j.link, i] @ self.shapes[i].B3 @ self.R[i, k.link])
         return total
 
     def U(self, j: Frame, k: Frame) -> Matrix:
         """A.9-A.12: j and k, with and without +."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for t in through(k.first, self.n - 1):
-            both = madd(self.quantity("gamma", j, Frame(t)), self.quantity("xi", j, Frame(t, 1)))
-            total = madd(total, matmul(matmul(both, skew(self.shapes[t].r)), self.R[t, k.link]))
+            both = self.quantity("gamma", j, Frame(t)) + self.quantity("xi", j, Frame(t, 1))
+            total += both @ self.shapes[t].r.tilde @ self.R[t, k.link]
         return total
 
     def xi(self, j: Frame, k: Frame) -> Matrix:
         """A.13-A.19: j, j+ and ref, k, k+ and ref."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for i in through(max(k.first, j.first), self.n):
-            total = madd(total, matmul(matmul(self.R[j.link, i], self.shapes[i].B3), self.R[i, k.link]))
+            total += self.R[j.link, i] @ self.shapes[i].B3 @ self.R[i, k.link]
         return total
 
     def gamma(self, j: Frame, k: Frame) -> Matrix:
         """A.20-A.23: j and j+, k and ref."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for i in through(max(k.first + 1, j.first + 1), self.n):
-            heavy = mscale(self.links.integrals[i].B0, skew(self.place(j.link, i, j.first)))
-            total = madd(total, matmul(heavy, self.R[j.link, k.link]))
+            total += self.links.integrals[i].B0 * self.place(j.link, i, j.first).tilde @ self.R[j.link, k.link]
         return total
 
     def V(self, j: Frame, k: Frame) -> Matrix:
         """A.24-A.27: j and ref, k and k+."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for t in through(k.first, self.n - 1):
-            product = matmul(self.quantity("lambda_", j, Frame(t)), skew(self.shapes[t].r))
-            total = madd(total, matmul(product, self.R[t, k.link]))
+            total += self.quantity("lambda_", j, Frame(t)) @ self.shapes[t].r.tilde @ self.R[t, k.link]
         return total
 
     def W(self, j: Frame, k: Frame) -> Matrix:
         """A.28, A.29: k and k+."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for t in through(k.first, j.link - 1):
-            total = madd(total, matmul(matmul(self.R[j.link, t], skew(self.shapes[t].r)), self.R[t, k.link]))
+            total += self.R[j.link, t] @ self.shapes[t].r.tilde @ self.R[t, k.link]
         return total
 
     def lambda_(self, j: Frame, k: Frame) -> Matrix:
         """A.30-A.32: j and ref, k and ref."""
-        total = zeros(3, 3)
+        total = Matrix.zeros(3, 3)
         for i in through(max(k.first + 1, j.first + 1), self.n):
-            total = madd(total, mscale(self.links.integrals[i].B0, self.R[j.link, k.link]))
+            total += self.links.integrals[i].B0 * self.R[j.link, k.link]
         return total
 
     def arm(self, j: Frame, k: Frame) -> Matrix:
         """r~_{O_k/O_j} jR_k of term 9, r~_{O_k/O_{j+1}} jR_k of term 35."""
-        return matmul(skew(self.place(j.link, k.link, j.first)), self.R[j.link, k.link])
+        return self.place(j.link, k.link, j.first).tilde @ self.R[j.link, k.link]
 
     def vector(self, name: str, link: int, f: int) -> Vector:
         """A vector of a term: of a link and its mode f, or axis f of the reference frame."""
@@ -201,7 +180,7 @@ class Chain:
         term = TERMS[label]
         frames = marked(j, term.j), marked(k, term.k)
         middle = self.R[j, k] if term.middle == "R" else self.quantity(term.middle, *frames)
-        value = dot(self.vector(term.left, j, f), matvec(middle, self.vector(term.right, k, t)))
+        value = self.vector(term.left, j, f) @ (middle @ self.vector(term.right, k, t))
         return value if term.sign > 0 else -value
 
     def entries(self, cell: Cell) -> Iterator[tuple[int, int, Scalar]]:
@@ -220,18 +199,18 @@ class Chain:
                 yield row, column, value
 
 
-def chain_at(model: Model, q: Vector) -> Chain:
+def chain_at(model: Model, q: Scalars) -> Chain:
     """The chain with its links turned and bent as q says."""
     links = links_of(model)
-    R = {(i, i): identity(3) for i in through(0, links.n)}
+    R = {(i, i): Matrix.identity(3) for i in through(0, links.n)}
     shapes: dict[int, Shape] = {}
     for i, joint in links.joints.items():
         step = joint_motion(joint, q)[0]
         if i > 1:
-            step = matmul(tip_of(links.beams[i - 1], [q[p] for p in links.iv["delta", i - 1]]).turn, step)
+            step = tip_of(links.beams[i - 1], [q[p] for p in links.iv["delta", i - 1]]).turn @ step
         for j in range(i):
-            R[j, i] = matmul(R[j, i - 1], step)
-            R[i, j] = transposed(R[j, i])
+            R[j, i] = R[j, i - 1] @ step
+            R[i, j] = R[j, i].T
         shapes[i] = shape_of(links.integrals[i], [q[p] for p in links.iv["delta", i]])
     return Chain(R, shapes, links)
 
@@ -239,10 +218,10 @@ def chain_at(model: Model, q: Vector) -> Chain:
 # the inertia matrix -----------------------------------------------------------------------------------
 
 
-def mass_matrix(model: Model, q: Vector) -> Matrix:
+def mass_matrix(model: Model, q: Scalars) -> Matrix:
     """M (nv x nv), full and symmetric, by the lists of the appendix: the cells with k >= j, and their mirror images (Fig. 8)."""
     chain = chain_at(model, q)
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     for cell in listed_cells(chain.n):
         for row, column, value in chain.entries(cell):
             M[row][column] = value
@@ -251,10 +230,10 @@ def mass_matrix(model: Model, q: Vector) -> Matrix:
     return M
 
 
-def expression_matrix(model: Model, q: Vector) -> Matrix:
+def expression_matrix(model: Model, q: Scalars) -> Matrix:
     """M (nv x nv), every cell for itself by the sums of Exps. (I)-(III), without the lists and without mirror images."""
     chain = chain_at(model, q)
-    M = zeros(model.nv, model.nv)
+    M = Matrix.zeros(model.nv, model.nv)
     for cell in expression_cells(chain.n):
         for row, column, value in chain.entries(cell):
             M[row][column] = value
@@ -274,91 +253,87 @@ class Motion:
     rates: dict[int, Vector]
 
 
-def motion_of(chain: Chain, v: Vector, gravity: Vector) -> Motion:
+def motion_of(chain: Chain, v: Scalars, gravity: Scalars) -> Motion:
     links, R = chain.links, chain.R
-    turns = {i: scale(v[links.iv["q", i][0]], X3) for i in links.joints}  # x_{i,3} q_i'
-    rates = {i: [v[p] for p in links.iv["delta", i]] for i in links.joints}
+    turns = {i: v[links.iv["q", i][0]] * X3 for i in links.joints}  # x_{i,3} q_i'
+    rates = {i: Vector(v[p] for p in links.iv["delta", i]) for i in links.joints}
     tips = {i: mixed(rates[i], links.integrals[i].theta) for i in links.joints}  # theta_i'(l_i)
     omega: dict[int, Vector] = {}
     omega_v: dict[int, Vector] = {}
     r_v: dict[int, Vector] = {}
     carried: dict[int, Vector] = {}  # the bracket of (44)
-    ground = [-g for g in gravity]
+    ground = Vector(-g for g in gravity)
     for i in links.joints:
-        omega[i] = vadd(matvec(R[i, i - 1], vadd(omega[i - 1], tips[i - 1])), turns[i]) if i > 1 else turns[i]
-        omega_v[i], r_v[i] = [0.0, 0.0, 0.0], matvec(R[i, REF], ground)
+        omega[i] = R[i, i - 1] @ (omega[i - 1] + tips[i - 1]) + turns[i] if i > 1 else turns[i]
+        omega_v[i], r_v[i] = Vector.zeros(3), R[i, REF] @ ground
         for k in range(1, i):
-            faster = cross(matvec(R[i, k], vadd(omega[k], tips[k])), matvec(R[i, k + 1], turns[k + 1]))
-            omega_v[i] = vadd(omega_v[i], vadd(faster, matvec(R[i, k], cross(omega[k], tips[k]))))  # (46)
-            r_v[i] = vadd(r_v[i], matvec(R[i, k], carried[k]))  # (44)
+            faster = (R[i, k] @ (omega[k] + tips[k])).cross(R[i, k + 1] @ turns[k + 1])
+            omega_v[i] += faster + R[i, k] @ omega[k].cross(tips[k])  # (46)
+            r_v[i] += R[i, k] @ carried[k]  # (44)
         r, speed = chain.shapes[i].r, mixed(rates[i], links.integrals[i].r)
-        carried[i] = vadd(cross(omega[i], vadd(scale(2.0, speed), cross(omega[i], r))), cross(omega_v[i], r))
+        carried[i] = omega[i].cross(2.0 * speed + omega[i].cross(r)) + omega_v[i].cross(r)
     return Motion(omega, omega_v, r_v, rates)
 
 
 def forces_of(chain: Chain, motion: Motion, i: int) -> tuple[Vector, Vector]:
     """S_i (53) and T_i (54)."""
     link, shape, w = chain.links.integrals[i], chain.shapes[i], motion.omega[i]
-    B2, B8 = zeros(3, 3), zeros(3, 3)
+    B2, B8 = Matrix.zeros(3, 3), Matrix.zeros(3, 3)
     for j, rate in enumerate(motion.rates[i]):
-        B2 = madd(B2, mscale(rate, skew(link.C1[j])))  # (8)
-        B8 = madd(B8, mscale(rate, shape.beta[j]))  # (14)
-    S = vsub(scale(link.B0, motion.r_v[i]), scale(2.0, matvec(B2, w)))
-    S = vsub(vsub(S, matvec(shape.B3, motion.omega_v[i])), cross(w, matvec(shape.B3, w)))
-    T = vadd(matvec(shape.B3, motion.r_v[i]), scale(2.0, matvec(B8, w)))
-    return S, vadd(vadd(T, matvec(shape.B9_B10, motion.omega_v[i])), cross(w, matvec(shape.B9, w)))
+        B2 += rate * link.C1[j].tilde  # (8)
+        B8 += rate * shape.beta[j]  # (14)
+    S = link.B0 * motion.r_v[i] - 2.0 * (B2 @ w) - shape.B3 @ motion.omega_v[i] - w.cross(shape.B3 @ w)
+    T = shape.B3 @ motion.r_v[i] + 2.0 * (B8 @ w) + shape.B9_B10 @ motion.omega_v[i] + w.cross(shape.B9 @ w)
+    return S, T
 
 
-def Q_of(chain: Chain, motion: Motion, j: int, f: int, delta: Vector) -> Scalar:
+def Q_of(chain: Chain, motion: Motion, j: int, f: int, delta: Scalars) -> Scalar:
     """Q_jf (56), term 41; delta are those of link j."""
     link, shape, w = chain.links.integrals[j], chain.shapes[j], motion.omega[j]
-    flow: Vector = [0.0, 0.0, 0.0]
-    for k, rate in enumerate(motion.rates[j]):
-        flow = vadd(flow, scale(rate, link.C4[f][k]))
-    value = add(mul(2.0, dot(w, flow)), dot(w, matvec(shape.beta[f], w)))
-    for part in (dot(delta, link.K[f]), dot(motion.r_v[j], link.C1[f]), dot(motion.omega_v[j], shape.alpha[f])):
+    value = add(mul(2.0, w @ mixed(motion.rates[j], link.C4[f])), w @ (shape.beta[f] @ w))
+    for part in (Vector(delta) @ Vector(link.K[f]), motion.r_v[j] @ link.C1[f], motion.omega_v[j] @ shape.alpha[f]):
         value = add(value, -part)
     return value
 
 
-def right_hand_side(model: Model, q: Vector, v: Vector, gravity: Vector, strained: bool = True) -> Vector:
+def right_hand_side(model: Model, q: Scalars, v: Scalars, gravity: Scalars, strained: bool = True) -> Vector:
     """Re (nv) of Eq. 38: M a = Re without forces on the joints; Eqs. 52, 55 and 57."""
     chain = chain_at(model, q)
     links, R, n = chain.links, chain.R, chain.n
     motion = motion_of(chain, v, gravity)
     forces = {i: forces_of(chain, motion, i) for i in links.joints}
-    Re: Vector = [0.0] * model.nv
+    Re = Vector.zeros(model.nv)
     for j, link in links.integrals.items():
         value: Scalar = 0.0
         for i in through(j, n):
             S, T = forces[i]
-            axis = matvec(R[i, j], X3)  # (48)
-            value = add(value, -dot(axis, T))  # 14
+            axis = R[i, j] @ X3  # (48)
+            value = add(value, -(axis @ T))  # 14
             if i > j:
-                value = add(value, -dot(cross(axis, chain.place(i, i, j)), S))  # 13, (47)
+                value = add(value, -(axis.cross(chain.place(i, i, j)) @ S))  # 13, (47)
         Re[links.iv["q", j][0]] = value
         delta = [q[p] for p in links.iv["delta", j]] if strained else [0.0] * link.m
         for f, row in enumerate(links.iv["delta", j]):
             value = Q_of(chain, motion, j, f, delta)  # 41
             for i in through(j + 1, n):
                 S, T = forces[i]
-                turn = matvec(R[i, j], link.theta[f])  # (50)
-                shift = matvec(R[i, j], link.r[f])
+                turn = R[i, j] @ link.theta[f]  # (50)
+                shift = R[i, j] @ link.r[f]
                 if i > j + 1:
-                    shift = vadd(shift, cross(turn, chain.place(i, i, j + 1)))  # (49)
-                value = add(value, -add(dot(shift, S), dot(turn, T)))  # 42, 43
+                    shift += turn.cross(chain.place(i, i, j + 1))  # (49)
+                value = add(value, -add(shift @ S, turn @ T))  # 42, 43
             Re[row] = value
     for row, axis in zip(links.iv["X", REF], BASE, strict=True):
         for i in links.joints:
-            Re[row] = add(Re[row], -dot(matvec(R[i, REF], axis), forces[i][0]))  # 51, (51)
+            Re[row] = add(Re[row], -((R[i, REF] @ axis) @ forces[i][0]))  # 51, (51)
     return Re
 
 
-def bias(model: Model, q: Vector, v: Vector, gravity: Vector) -> Vector:
+def bias(model: Model, q: Scalars, v: Scalars, gravity: Scalars) -> Vector:
     """h (nv) of M a + h = tau: minus the right-hand side."""
-    return [-value for value in right_hand_side(model, q, v, gravity)]
+    return Vector(-value for value in right_hand_side(model, q, v, gravity))
 
 
-def gravity_force(model: Model, q: Vector, gravity: Vector) -> Vector:
+def gravity_force(model: Model, q: Scalars, gravity: Scalars) -> Vector:
     """The part of h that gravity makes: without strain."""
-    return [-value for value in right_hand_side(model, q, [0.0] * model.nv, gravity, strained=False)]
+    return Vector(-value for value in right_hand_side(model, q, [0.0] * model.nv, gravity, strained=False))

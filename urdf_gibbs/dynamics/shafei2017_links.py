@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from urdf_gibbs.dynamics.elastic import vex
+from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.model import Body, Model
-from urdf_gibbs.dynamics.scalar import Matrix, Vector, skew
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.flexible.beam import Array, Beam
 
@@ -73,7 +73,7 @@ def links_of(model: Model) -> Links:
     if len({beam.m for beam in beams.values()}) > 1:
         raise ArgumentError(f"the links have {', '.join(str(beam.m) for beam in beams.values())} modes: {EXPECTED}")
     for body in bodies:
-        if body.mass != 0.0 or np.any(body.inertia) or any(column.ratio != 1.0 for column in body.columns):
+        if body.mass != 0.0 or any(map(any, body.inertia)) or any(column.ratio != 1.0 for column in body.columns):
             raise ArgumentError(f"a body with mass of its own, or a joint that follows another: {EXPECTED}")
     iv = {("X", 0): [bodies[0].columns[0].iv, bodies[1].columns[0].iv]}
     for i in joints:
@@ -109,23 +109,27 @@ def _integrals(beam: Beam) -> Integrals:
     """x~ᵀ y~ = (x . y) 1 - y xᵀ makes C5, C6 and C8 of the integrals of x yᵀ."""
 
     def crossed(product: Array) -> Matrix:
-        return (np.trace(product) * np.eye(3) - product.T).tolist()  # type: ignore[no-any-return]
+        return Matrix((np.trace(product) * np.eye(3) - product.T).tolist())
 
     modes = range(beam.m)
     return Integrals(
         beam.m,
         beam.mass,
-        beam.rotary.tolist(),
-        beam.C1.tolist(),
-        skew(beam.first.tolist()),
-        [[float(np.trace(beam.G[j, k])) for k in modes] for j in modes],
+        Matrix(beam.rotary.tolist()),
+        _vectors(beam.C1),
+        Vector(beam.first.tolist()).tilde,
+        Matrix([[float(np.trace(beam.G[j, k])) for k in modes] for j in modes]),
         [[vex(beam.G[j, k]) for k in modes] for j in modes],
         crossed(beam.second),
         [crossed(beam.G0[j]) for j in modes],
         [vex(beam.G0[j]) for j in modes],
         [[crossed(beam.G[j, k]) for k in modes] for j in modes],
-        beam.stiffness.tolist(),
-        (beam.length * beam.axis).tolist(),
-        beam.tip.tolist(),
-        beam.tip_rotation.tolist(),
+        Matrix(beam.stiffness.tolist()),
+        Vector((beam.length * beam.axis).tolist()),
+        _vectors(beam.tip),
+        _vectors(beam.tip_rotation),
     )
+
+
+def _vectors(rows: Array) -> list[Vector]:
+    return [Vector(row) for row in rows.tolist()]

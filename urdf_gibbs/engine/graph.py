@@ -136,6 +136,8 @@ def _sub(a: Node, b: Node) -> Any:
 def _mul(a: Node, b: Any) -> Any:
     graph = a.graph
     if not isinstance(b, Node):
+        if isinstance(b, list):  # a vector or matrix, which multiplies its entries
+            return NotImplemented
         if b == 0.0:
             return 0.0
         if b == 1.0:

@@ -13,7 +13,8 @@ from urdf_gibbs.dynamics.local import Axis, Body, Full, Moments, Placed, place_s
 from urdf_gibbs.dynamics.local_force import Motion, load, outwards
 from urdf_gibbs.dynamics.local_forward import Articulated, Step, carried, eliminate, hand_up, own_form, released
 from urdf_gibbs.dynamics.local_inertia import axis_wrench, lifted, walked
-from urdf_gibbs.dynamics.scalar import add, dot, mul, scale
+from urdf_gibbs.dynamics.matrices import Matrix, Vector
+from urdf_gibbs.dynamics.scalar import add, mul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR
 from urdf_gibbs.engine.graph import Graph, Node
 from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE
@@ -57,16 +58,16 @@ class Rows:
     def entry(self, row: str, index: int) -> Node:
         return self.graph.input(row, index)
 
-    def vector(self, row: str, layout: dict[str, slice], name: str) -> list[Any]:
-        return [self.entry(row, i) for i in range(layout[name].start, layout[name].stop)]
+    def vector(self, row: str, layout: dict[str, slice], name: str) -> Vector:
+        return Vector([self.entry(row, i) for i in range(layout[name].start, layout[name].stop)])
 
-    def symmetric(self, row: str, layout: dict[str, slice], name: str) -> list[list[Any]]:
+    def symmetric(self, row: str, layout: dict[str, slice], name: str) -> Matrix:
         entries = dict(zip(SYMMETRIC, self.vector(row, layout, name), strict=True))
-        return [[entries[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
+        return Matrix([[entries[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
 
-    def square(self, row: str, layout: dict[str, slice], name: str) -> list[list[Any]]:
+    def square(self, row: str, layout: dict[str, slice], name: str) -> Matrix:
         flat = self.vector(row, layout, name)
-        return [flat[3 * i : 3 * i + 3] for i in range(3)]
+        return Matrix([flat[3 * i : 3 * i + 3] for i in range(3)])
 
     def put(self, row: str, place: slice, values: list[Any], added: bool = False) -> None:
         for i, value in enumerate(values):
@@ -79,8 +80,7 @@ class Rows:
     @property
     def axes(self) -> list[Axis]:
         """The joint's axes with the sign of the URDF's axis left to the ratio."""
-        unit = [[1.0 if i == j else 0.0 for j in range(3)] for i in range(3)]
-        zero = [0.0] * 3
+        unit, zero = [Vector(row) for row in Matrix.identity(3)], Vector.zeros(3)
         if self.kind.startswith("revolute"):
             return [Axis(unit[int(self.kind[-1])], zero, 0, 1.0)]
         if self.kind == "prismatic":
@@ -104,7 +104,7 @@ class Rows:
         R, p = self.square("w", WORK, "R"), self.vector("w", WORK, "p")
         k = int(self.kind[-1]) if self.kind.startswith("revolute") else 2
         kind = "prismatic" if self.kind == "prismatic" else "revolute" if self.kind.startswith("revolute") else self.kind
-        body = Body(kind, 0, k, [Full(R)], p, [0.0] * 3, self.axes, 0, 1.0, 0.0, J, False)
+        body = Body(kind, 0, k, [Full(R)], p, Vector.zeros(3), self.axes, 0, 1.0, 0.0, J, False)
         return Placed(body, None, p, J)
 
     def motion(self, row: str) -> Motion:
@@ -146,7 +146,7 @@ def gather_step(rows: Rows) -> None:
     """Inwards: the joint's force, and what it hands to the parent."""
     placed = rows.body()
     n, f = rows.vector("w", WORK, "n"), rows.vector("w", WORK, "f")
-    _put_rates(rows, [add(dot(axis.angular, n), dot(axis.linear, f)) for axis in rows.axes])
+    _put_rates(rows, [add(axis.angular @ n, axis.linear @ f) for axis in rows.axes])
     up_n, up_f = walked(placed, (n, f))
     rows.put("p", WORK["n"], up_n, added=True)
     rows.put("p", WORK["f"], up_f, added=True)
@@ -183,8 +183,7 @@ def eliminate_step(rows: Rows) -> None:
         start = WORK["steps"].start + STEP * i
         rows.put("w", slice(start, start + STEP), [step.u, *step.angular, *step.linear])
         rows.checks.append((step.D, floors[i], True, SINGULAR))
-    zero = [[0.0] * 3 for _ in range(3)]
-    parent = Articulated(zero, [list(row) for row in zero], [list(row) for row in zero], [0.0] * 3, [0.0] * 3)
+    parent = Articulated(Matrix.zeros(3, 3), Matrix.zeros(3, 3), Matrix.zeros(3, 3), Vector.zeros(3), Vector.zeros(3))
     hand_up(parent, rows.body(), form)
     rows.put_symmetric("p", WORK["A"], parent.A, added=True)
     rows.put("p", WORK["H"], [entry for row in parent.H for entry in row], added=True)
@@ -199,7 +198,7 @@ def release_step(rows: Rows) -> None:
     accelerations = []
     for i, axis in enumerate(rows.axes):
         stored = [rows.entry("w", WORK["steps"].start + STEP * i + j) for j in range(STEP)]
-        step = Step(axis, stored[0], list(stored[1:4]), list(stored[4:7]), 1.0)
+        step = Step(axis, stored[0], Vector(stored[1:4]), Vector(stored[4:7]), 1.0)
         if axis.angular_index >= 0:  # known zeros and ones of an eliminated coordinate axis
             step.angular[axis.angular_index] = 1.0
         elif axis.linear_index >= 0:
@@ -232,16 +231,15 @@ def lift_step(rows: Rows) -> None:
         n, f = axis_wrench(axis, J)
         if single:
             ratio = rows.entry("c", CONSTANT["ratio"].start)
-            n, f = scale(ratio, n), scale(ratio, f)
+            n, f = ratio * n, ratio * f
         for i, value in enumerate([*n, *f]):
             rows.outputs.append(Output(f"x{i}", c, value))
 
 
 def cross_step(rows: Rows) -> None:
     """Entries of M between the joint and a column of its subtree, then that column's force across the joint."""
-    wrench = [rows.entry(f"x{i}", 0) for i in range(6)]
-    n, f = wrench[:3], wrench[3:]
-    values = [add(dot(axis.angular, n), dot(axis.linear, f)) for axis in rows.axes]
+    n, f = (Vector([rows.entry(f"x{i}", 0) for i in part]) for part in (range(3), range(3, 6)))
+    values = [add(axis.angular @ n, axis.linear @ f) for axis in rows.axes]
     if len(values) == 1:
         values = [mul(values[0], rows.entry("c", CONSTANT["ratio"].start))]
     for i, value in enumerate(values):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Vector
 from urdf_gibbs.dynamics.model import Body, Model, model_of
-from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 
@@ -89,7 +89,7 @@ def named_model(robot: Robot, scalar: Name, tolerance: float = ROUND_OFF) -> tup
 
     def vector(values: Vector, single: str, several: str, meaning: str) -> Vector:
         present = [k for k in range(3) if values[k] != 0.0]
-        made: Vector = [0.0, 0.0, 0.0]
+        made = Vector.zeros(3)
         if len(present) == 1:
             k = present[0]
             along = f"{'-' if values[k] < 0.0 else ''}{AXES[k]}"
@@ -124,7 +124,7 @@ def named_model(robot: Robot, scalar: Name, tolerance: float = ROUND_OFF) -> tup
                     name = f"I{i + 1}" if axis else f"I{i + 1}{suffix}"
                     value = named(name, inertia[a][b], f"inertia of {joint.child} about its mass centre, {suffix}", "kg m^2")
                     inertia[a][b] = inertia[b][a] = value
-        E = [[*row[:3], offset[k]] for k, row in enumerate(body.E[:3])] + [[0.0, 0.0, 0.0, 1.0]]
+        E = Matrix.bordered(body.E.rotation, offset, 1.0)
         bodies.append(replace(body, E=E, mass=mass, com=centre, inertia=inertia))
     return replace(model, bodies=bodies), listed
 
@@ -138,26 +138,26 @@ def _cleaned_rotations(model: Model, tolerance: float) -> Model:
     """The model with exact entries in axes and rotations where they are as good as that."""
     bodies = []
     for body in model.bodies:
-        E = [[*(exact(x, tolerance) for x in row[:3]), row[3]] for row in body.E]
-        columns = [replace(column, axis=[exact(x, tolerance) for x in column.axis]) for column in body.columns]
-        bodies.append(replace(body, E=E, axis=[exact(x, tolerance) for x in body.axis], columns=columns))
+        E = Matrix([[*(exact(x, tolerance) for x in row[:3]), row[3]] for row in body.E])
+        columns = [replace(column, axis=Vector([exact(x, tolerance) for x in column.axis])) for column in body.columns]
+        bodies.append(replace(body, E=E, axis=Vector([exact(x, tolerance) for x in body.axis]), columns=columns))
     return replace(model, bodies=bodies)
 
 
 def _cleaned_lengths(model: Model) -> list[tuple[Vector, Vector]]:
     """(translation of the joint's placement, mass centre) of each body, without the zeros' round-off."""
-    pairs = [([row[3] for row in body.E[:3]], list(body.com)) for body in model.bodies]
+    pairs = [(body.E.translation, body.com) for body in model.bodies]
     longest = max((abs(x) for pair in pairs for values in pair for x in values), default=0.0)
 
     def cleaned(values: Vector) -> Vector:
-        return [0.0 if abs(x) <= ROUND_OFF * longest else x for x in values]
+        return Vector([0.0 if abs(x) <= ROUND_OFF * longest else x for x in values])
 
     return [(cleaned(shift), cleaned(com)) for shift, com in pairs]
 
 
 def _cleaned_inertia(inertia: Matrix) -> Matrix:
     largest = max(abs(x) for row in inertia for x in row)
-    return [[0.0 if abs(x) <= ROUND_OFF * largest else x for x in row] for row in inertia]
+    return Matrix([[0.0 if abs(x) <= ROUND_OFF * largest else x for x in row] for row in inertia])
 
 
 def _placement_names(model: Model, shifts: list[Vector]) -> list[str]:
@@ -177,7 +177,9 @@ def _arrivals(robot: Robot, placed: list[str], i: int) -> str:
 
 def _turning_axes(model: Model) -> list[str | None]:
     """For each body "xx", "yy" or "zz" where it only turns about that axis of its own, "none" where it never turns, else None."""
-    directions: list[Matrix] = []  # of the axes that a body turns about, in its axes, at q = 0; parallel ones stay parallel at any q
+    directions: list[
+        list[list[float]]
+    ] = []  # of the axes that a body turns about, in its axes, at q = 0; parallel ones stay parallel at any q
     found: list[str | None] = []
     for body in model.bodies:
         R = np.array(body.E)[:3, :3].astype(float)

@@ -333,6 +333,8 @@ class _Size:
     operations: float
 
     def __add__(self, other: Any) -> _Size:
+        if isinstance(other, list):  # a vector or matrix, which multiplies its entries
+            return NotImplemented
         return _Size(self.operations + 1.0 + (other.operations if isinstance(other, _Size) else 0.0))
 
     __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __add__

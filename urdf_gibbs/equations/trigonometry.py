@@ -154,6 +154,8 @@ class Sum:
         return -self + other
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, list):  # a vector or matrix, which multiplies its entries
+            return NotImplemented
         if not isinstance(other, Sum):
             return 0.0 if other == 0.0 else Sum(self.algebra, {key: other * value for key, value in self.terms.items()})
         algebra = self.algebra

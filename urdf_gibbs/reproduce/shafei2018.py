@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import gibbs_appell, gibbs_appell_3x3, lagrangian_4x4
-from urdf_gibbs.dynamics.scalar import mscale
+from urdf_gibbs.dynamics.matrices import Matrix
 from urdf_gibbs.oracle.pinocchio import import_pinocchio
 from urdf_gibbs.reproduce import splits
 from urdf_gibbs.reproduce.claims import (
@@ -106,7 +106,7 @@ def _branches(robot: Robot) -> Claim:
 def _scaled(factor: str, path: Path, base: Base = "fixed", *, added: bool = True) -> float:
     """Largest error of M and bias against Pinocchio where the traces of Eqs. (I), (II), 41 and 42 have this factor in place of 2."""
     scaling, printed_B1 = number(factor) / 2.0, gibbs_appell.B1
-    with patch.object(gibbs_appell, "B1", lambda body: mscale(scaling, printed_B1(body))):
+    with patch.object(gibbs_appell, "B1", lambda body: scaling * printed_B1(body)):
         robot = ug.load(path, base=base)
         with splits.nothing_added() if not added else nullcontext():
             errors = error_against_pinocchio(robot, path, "gibbs_appell")
@@ -152,7 +152,7 @@ def _sections() -> Claim:
 
     def errors(*J: str) -> tuple[float, float]:
         """Of the bias as printed and with ω × J'ω."""
-        sections = [[number(J[i]) if i == j else 0.0 for j in range(3)] for i in range(3)]
+        sections = Matrix([[number(J[i]) if i == j else 0.0 for j in range(3)] for i in range(3)])
         with splits.split_by(splits.rods(LENGTH), sections):
             printed, complete = (splits.bias_error(path, "floating", added) for added in (False, True))
         return printed, complete

@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import gibbs_appell
+from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.model import Body
-from urdf_gibbs.dynamics.scalar import Matrix, Vector, zeros
 from urdf_gibbs.reproduce.claims import Grid
 from urdf_gibbs.reproduce.measure import bounded, error_against_pinocchio
 from urdf_gibbs.robot.load import Base
@@ -20,13 +20,13 @@ METHOD = "gibbs_appell"
 
 def all_in_B2(body: Body) -> Matrix:
     """The mass centre alone in B1: B2 = I_c."""
-    return zeros(3, 3)
+    return Matrix.zeros(3, 3)
 
 
 def all_in_B1(body: Body) -> Matrix:
     """All second moments about the mass centre, tr I/2 - I: B2 = 0."""
-    half = 0.5 * sum(body.inertia[i][i] for i in range(3))
-    return [[(half if i == j else 0.0) - body.inertia[i][j] for j in range(3)] for i in range(3)]
+    half: Matrix = 0.5 * body.inertia.trace() * Matrix.identity(3)
+    return half - body.inertia
 
 
 SPLITS: dict[str, Callable[[Body], Matrix]] = {
@@ -60,7 +60,7 @@ def split_by(line_part: Callable[[Body], Matrix], sections: Matrix | None = None
     with ExitStack() as stack:
         stack.enter_context(patch.object(gibbs_appell, "line_part", line_part))
         if sections is not None:
-            stack.enter_context(patch.object(gibbs_appell, "B2", lambda body: sections if body.mass else zeros(3, 3)))
+            stack.enter_context(patch.object(gibbs_appell, "B2", lambda body: sections if body.mass else Matrix.zeros(3, 3)))
         yield
 
 
@@ -68,7 +68,7 @@ def rods(length: float) -> Callable[[Body], Matrix]:
     """The line integral of Eq. 15 for a uniform rod along x, about its mass centre: m l²/12."""
 
     def line_part(body: Body) -> Matrix:
-        return [[body.mass * length**2 / 12.0, 0.0, 0.0], [0.0] * 3, [0.0] * 3]
+        return Matrix([[body.mass * length**2 / 12.0, 0.0, 0.0], [0.0] * 3, [0.0] * 3])
 
     return line_part
 
@@ -85,4 +85,4 @@ def grid() -> Grid:
 
 
 def _no_moment(inertia: Matrix, omega: Vector) -> Vector:
-    return [0.0, 0.0, 0.0]
+    return Vector.zeros(3)
