@@ -180,7 +180,8 @@ def _inertial_loads(model: Model, pose: list[Pose], v: Scalars, gravity: Scalars
         omega.append(w_p + w)
         alpha.append(alpha_p + angular_velocity_product(w_p, w))
         # Eq. 7: w~w~ r + 2 w~ r'; w x d is the turning of the axes that a joint of several degrees of freedom moves along
-        accel.append(a_p + _rigid(w_p, alpha_p, arm) + (2.0 * w_p.cross(d) + w.cross(d)))
+        coriolis = 2.0 * w_p.cross(d) + w.cross(d)
+        accel.append(a_p + _rigid(w_p, alpha_p, arm) + coriolis)
         a_centre = accel[i] + _rigid(omega[i], alpha[i], pose[i].centre - pose[i].origin)
         force.append(body.mass * (a_centre - gravity))
         torque.append(pose[i].I @ alpha[i] + omega[i].cross(pose[i].I @ omega[i]))
