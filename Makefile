@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint driver bench validation pictures docs wheel clean
+.PHONY: demo test nightly lint driver bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
+
+# What the tests of every run leave out for its cost: the largest robots (tests/test_robots.py).
+nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -m nightly
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
