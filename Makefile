@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test mutants lint driver bench validation pictures docs wheel clean
+.PHONY: demo test nightly mutants lint driver bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
@@ -15,6 +15,10 @@ test: $(VENV)/.dev
 JOBS ?= 1
 mutants: $(VENV)/.dev
 	$(BIN)/python validation/mutants.py --jobs $(JOBS)
+
+# What the tests of every run leave out for its cost: the largest robots (tests/test_robots.py).
+nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -m nightly
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,7 +1,9 @@
-"""A real browser for the pages: Chromium without a window and without a network, drawing in software. No contact ever pulls."""
+"""For all tests: how a run is made and what it says at its end, a real browser for the pages (Chromium without a window and without a
+network, drawing in software), and no contact ever pulls."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +20,38 @@ from chromium import MISSING, READY, chromium, launched
 
 WIDTH, HEIGHT = 1280, 800
 PATIENCE = 120_000  # ms: two slow cores that also run other tests
+
+NIGHTLY = pytest.StashKey[int]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of tests and a dozen libraries never become garbage: looked through again and again, they would take half of the time
+    of a test that makes many objects. What tests leave behind is still collected, in larger heaps."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.config.stash[NIGHTLY] = item.config.stash.get(NIGHTLY, 0) + 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of a parallel run, which deselects for itself, tells the process that writes the summary."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["nightly"] = session.config.stash.get(NIGHTLY, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[NIGHTLY] = getattr(node, "workeroutput", {}).get("nightly", 0)  # the same of all workers
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.stash.get(NIGHTLY, 0):
+        terminalreporter.write_line(f"{config.stash[NIGHTLY]} deselected: the largest robots, which make nightly tests", yellow=True)
 
 
 PULL = 1e-9  # of the weight, or of the largest force: what rounding leaves of a force that is zero

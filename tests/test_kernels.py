@@ -1,4 +1,4 @@
-"""Kernels: the machine code of every robot against Pinocchio, one state against batches, and every way to call them."""
+"""Kernels: machine code against Pinocchio (that of every robot: test_robots.py), one state against batches, and every way to call it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_validate import EMPTY, FILES, FOLDER
+from test_validate import FOLDER
 from urdf_text import inertial, joint, link, massless, pinocchio_model, point_mass, random_link, random_tree
 from urdf_text import robot as robot_text
 
@@ -93,7 +93,7 @@ def differs(name: str, found: Array, expected: Any, floor: float = 0.0) -> list[
     return [f"{name}: off by {error:.2e}, allowed {allowed:.2e}"] if error > allowed else []
 
 
-# Every robot against Pinocchio -----------------------------------------------------------------------
+# Robots against Pinocchio (all of them: test_robots.py) -----------------------------------------------------------------------
 
 
 def against_pinocchio(file: str, base: str, mimic: bool, names: tuple[str, ...], count: int = 2) -> list[str]:
@@ -155,19 +155,6 @@ def mimic_choices(file: str) -> list[bool]:
 
 
 MAIN = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
-# Compilation is the cost, and grows with the robot: on a fixed base the largest hands and humanoids repeat what they show on a
-# floating one, so they are left out there.
-LARGE = ("alex_", "centauro", "g1_", "human.urdf", "icub", "romeo", "talos_full", "talos_reduced", "tiago.urdf", "tiago_dual", "tiago_pro")
-
-
-@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY])
-def test_kernels_of_every_robot_on_a_floating_base_agree_with_pinocchio(file: str) -> None:
-    assert [line for mimic in mimic_choices(file) for line in against_pinocchio(file, "floating", mimic, MAIN)] == []
-
-
-@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY and not any(name in file for name in LARGE)])
-def test_kernels_of_robots_on_a_fixed_base_agree_with_pinocchio(file: str) -> None:
-    assert [line for mimic in mimic_choices(file) for line in against_pinocchio(file, "fixed", mimic, MAIN)] == []
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
 from urdf_gibbs.engine.objects import load_code
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
+from urdf_gibbs.robot.garbage import not_collected
 
 Array = NDArray[np.float64]
 
@@ -166,7 +167,8 @@ def disagreements_of_the_program(case: Case) -> list[str]:
     """All that the traced programs of the four questions say other than Pinocchio, in plain Python."""
     wrong = []
     for name in QUESTIONS:
-        program = trace(case.robot, name, Options(EARTH_GRAVITY))
+        with not_collected():  # as in a kernel
+            program = trace(case.robot, name, Options(EARTH_GRAVITY))
         values = evaluated([*program.outputs, *(check.value for check in program.checks)], case.inputs())
         count = len(program.outputs)
         wrong.append(disagreement(case, name, np.array(values[:count])))

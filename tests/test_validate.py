@@ -1,4 +1,4 @@
-"""``urdf-gibbs validate`` on every URDF of example-robot-data, and its negative controls."""
+"""``urdf-gibbs validate``: what it says of odd robots, and its negative controls. On every URDF of example-robot-data: test_robots.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.cli import app
-from urdf_gibbs.dynamics.registry import METHODS
 
 EMPTY = "ur_description/urdf/ur3.urdf"  # the package ships one file without links
 
@@ -28,30 +27,11 @@ def test_the_collection_is_whole() -> None:
     assert EMPTY in FILES
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY])
-def test_every_robot_agrees_with_pinocchio_on_both_bases(file: str, tmp_path: Path) -> None:
+def test_bases_are_compared_in_the_order_of_the_call(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    result = runner.invoke(
-        app, ["validate", str(FOLDER / file), "--base", "fixed", "--base", "floating", "--samples", "5", "--json", str(report)]
-    )
+    result = runner.invoke(app, ["validate", "gripper", "--base", "fixed", "--base", "floating", "--samples", "1", "--json", str(report)])
     assert result.exit_code == 0, result.output
-    outcomes = json.loads(report.read_text())
-    assert [outcome["base"] for outcome in outcomes] == ["fixed", "floating"]
-    for outcome in outcomes:
-        assert outcome["agrees"] and outcome["reference"] == "Pinocchio"
-        methods = {quantity["method"] for quantity in outcome["quantities"]}
-        assert methods == {*METHODS, "kinematics"}
-        compared = {quantity["quantity"] for quantity in outcome["quantities"]}
-        assert {
-            "mass matrix",
-            "bias",
-            "gravity",
-            "inverse dynamics",
-            "forward dynamics",
-            "kinetic energy",
-            "momentum",
-            "jacobians",
-        } <= compared
+    assert [outcome["base"] for outcome in json.loads(report.read_text())] == ["fixed", "floating"]
     assert len(re.findall(r"^OK ", result.output, re.M)) == 2
 
 

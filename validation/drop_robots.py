@@ -131,8 +131,10 @@ def _loaded(path: Path) -> ug.Robot:
 
 def _idle_joints(robot: ug.Robot) -> str:
     """Which joints meet no inertia, at q = 0 or at a random pose; "" where M is positive definite."""
-    for i, q in enumerate([robot.neutral(), *robot.random(np.random.default_rng(0), POSES)]):
-        idle = joints_of(robot, idle_velocities(robot, q, ug.mass_matrix(robot, q)))
+    poses = np.array([robot.neutral(), *robot.random(np.random.default_rng(0), POSES)])
+    matrices = ug.mass_matrix(robot, poses, method="explicit")  # most robots take no part in a short series: nothing to compile for
+    for i, (q, M) in enumerate(zip(poses, matrices, strict=True)):
+        idle = joints_of(robot, idle_velocities(robot, q, M))
         if idle:
             return f"{', '.join(idle[:6])}{', ...' if len(idle) > 6 else ''} ({'at a random pose' if i else 'at q = 0'})"
     return ""
