@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.extras import extras_named
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
@@ -239,9 +240,10 @@ class Robot(Derivable):
         walls: of urdf_gibbs.walls, drawn as well. options: package_dirs= folders of package:// names and other
         meshes, which are read from there and from the robot's own folders only, theme="light" or "dark".
         """
-        from urdf_gibbs.view.show import view
+        with extras_named():
+            from urdf_gibbs.view.show import view
 
-        return view(self, q, walls, **options)
+            return view(self, q, walls, **options)
 
     def _repr_html_(self) -> str:
         from urdf_gibbs.view.notebook import summary
