@@ -12,8 +12,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+
+# One thread for the linear algebra of each process: tests run side by side on all cores, and a second thread for matrices of some
+# dozen rows only waits, turning at full speed. NumPy reads this when it is imported, and so do the processes that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
 from chromium import MISSING, READY, chromium, launched
@@ -22,6 +26,11 @@ WIDTH, HEIGHT = 1280, 800
 PATIENCE = 120_000  # ms: two slow cores that also run other tests
 
 NIGHTLY = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Here and not in pyproject.toml, from where it would import the package, and NumPy with it, before the number of threads is set."""
+    config.addinivalue_line("filterwarnings", "ignore::urdf_gibbs.errors.UrdfWarning")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
