@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory
+from urdf_gibbs.simulation.impact_values import Impact, LazyImpacts, made_impact
+from urdf_gibbs.simulation.trajectory import Phase, PlainSettings, Trajectory, made_trajectory
 
 if TYPE_CHECKING:
     from urdf_gibbs.simulation.simulate import Simulator
