@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.simulation.plain import put_array, set_field
 
+if TYPE_CHECKING:
+    from urdf_gibbs.simulation.layout import Record
+
 Array = NDArray[np.float64]
+
+GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,3 +135,79 @@ class LazyImpacts(Sequence[Impact]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (list(self),)
+
+
+class _Piece(NamedTuple):
+    """Impacts of one time that the record was emptied, in the columns of Record (layout.py)."""
+
+    y: Array
+    v: Array
+    counts: NDArray[np.int64]
+    numbers: Array
+    contact: NDArray[np.int64]
+    part_numbers: Array
+
+
+class ImpactTable:
+    """The impacts of a run as arrays that belong to nobody else; ``impact`` makes the record of one.
+
+    points, walls: names of all contacts; moving (contacts,): whether the contact's wall moves, and so can do work.
+    """
+
+    def __init__(self, points: tuple[str, ...], walls: tuple[str, ...], moving: NDArray[np.bool_], nq: int) -> None:
+        self._points, self._walls, self._moving, self._nq = points, walls, moving, nq
+        self._places: list[tuple[_Piece, int, slice]] = []  # which piece, which impact of it, which contacts of it
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def take(self, r: Record) -> None:
+        """Copy the impacts of the driver's record."""
+        n, parts = r.blows, r.parts
+        counts = r.blow_counts[:n].copy()
+        own = r.part[:parts].copy(), r.part_numbers[:parts].copy()
+        piece = _Piece(r.blow_y[:n].copy(), r.blow_v[:n].copy(), counts, r.blow_numbers[:n].copy(), *own)
+        first = 0
+        for i, k in enumerate(counts[:, 0].tolist()):
+            self._places.append((piece, i, slice(first, first + k)))
+            first += k
+
+    def pushed(self, i: int) -> list[int]:
+        """The contacts of the i-th impact that were given an impulse."""
+        piece, _, own = self._places[i]
+        contacts: list[int] = piece.contact[own][piece.part_numbers[own, 14] > 0.0].tolist()
+        return contacts
+
+    def impact(self, i: int) -> Impact:
+        """The i-th."""
+        piece, row, own = self._places[i]
+        which, numbers = piece.contact[own], piece.part_numbers[own]
+        _, rounds, law, cycle = piece.counts[row].tolist()
+        time, certificate, kinetic, left, potential = piece.numbers[row].tolist()
+        before, approach = numbers[:, 6:9], numbers[:, 9]
+        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
+        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
+        return made_impact(
+            time=time,
+            points=tuple(self._points[c] for c in which),
+            walls=tuple(self._walls[c] for c in which),
+            positions=numbers[:, :3],
+            normals=numbers[:, 3:6],
+            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            velocities_before=before,
+            velocities_after=numbers[:, 10:13],
+            normal_velocities_before=approach,
+            normal_velocities_after=numbers[:, 13],
+            impulses=numbers[:, 14],
+            restitution=numbers[:, 15],
+            energy_before=kinetic + potential,
+            energy_after=left + potential,
+            q=piece.y[row, : self._nq],
+            v_before=piece.y[row, self._nq :],
+            v_after=piece.v[row],
+            law=LAWS[law],
+            rounds=rounds,
+            certificate=certificate,
+            cycle=bool(cycle),
+            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not self._moving[which].any(),
+        )
