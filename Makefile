@@ -21,11 +21,12 @@ driver: $(VENV)/.dev
 	$(BIN)/python -m urdf_gibbs.engine.build_driver
 
 bench: $(VENV)/.dev
+	$(BIN)/python validation/bench_calls.py
 	$(BIN)/python validation/bench_load.py
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py
 
-validation: $(VENV)/.robots
+validation: $(VENV)/.validation
 	$(BIN)/urdf-gibbs reproduce --out validation
 
 pictures: $(VENV)/.dev
@@ -40,10 +41,10 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
 	touch $@
 
-$(VENV)/.robots $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.validation $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	touch $@ $(VENV)/.run
 

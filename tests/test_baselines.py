@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import sympy
-from flexible_trees import chain
+from flexible_trees import chain, spatial_chain
 from numpy.typing import NDArray
 from random_trees import random_tree
 from scipy.integrate import solve_ivp
@@ -23,9 +23,10 @@ from typer.testing import CliRunner
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics import generalised_momentum, scalar
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.impact import impact
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.kernel import BASELINES, FLEXIBLE_METHODS, GRAVITY, METHODS, REFERENCES
+from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, REFERENCES
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.oracle.compare import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -57,7 +58,7 @@ def relative(ours: Any, reference: Array) -> float:
 def errors(source: Path | str, base: Base, samples: int, seed: int = 0) -> dict[tuple[str, str], float]:
     """For each method and quantity, the largest error over random states against what Pinocchio reads from the same source."""
     robot, mimic = loaded(source, base)
-    oracle = Oracle(source, base, mimic, GRAVITY)
+    oracle = Oracle(source, base, mimic, EARTH_GRAVITY)
     states = random_states(robot, samples, seed)
     link, point = robot.link_names[-1], np.array([0.1, -0.2, 0.3])
     body, place = body_point(robot, link, point)
@@ -119,7 +120,7 @@ def test_a_batch_is_its_states_one_by_one(method: str) -> None:
     for i in range(3):
         q, v = states.q[i].tolist(), states.v[i].tolist()
         assert relative(formulation.mass_matrix(model, q), M[i]) < 1e-14  # the same operations; sines may differ in their last bit
-        assert relative(formulation.bias(model, q, v, list(GRAVITY)), h[i]) < 1e-13
+        assert relative(formulation.bias(model, q, v, list(EARTH_GRAVITY)), h[i]) < 1e-13
 
 
 def two_links() -> str:
@@ -210,7 +211,7 @@ def test_an_impact_in_space_is_that_of_pinocchios_matrices(method: str, restitut
     points = {link: rng.uniform(-0.1, 0.1, 3) for link in links}
     normals = rng.normal(size=(4, 3))
     normals /= np.linalg.norm(normals, axis=1)[:, None]
-    answer = Oracle(file, "floating", True, GRAVITY).answers(q, v, v, v, points)
+    answer = Oracle(file, "floating", True, EARTH_GRAVITY).answers(q, v, v, v, points)
     J = np.array([normal @ answer.jacobians[link][:3] for link, normal in zip(links, normals, strict=True)])
     system = np.block([[answer.mass_matrix, -J.T], [J, np.zeros((4, 4))]])
     expected = np.linalg.solve(system, np.concatenate([answer.mass_matrix @ v, -restitution * J @ v]))
@@ -323,6 +324,11 @@ def test_validate_tells_which_methods_there_are_and_which_do_not_fit(tmp_path: P
     refused = runner.invoke(app, ["validate", str(file), "--method", "pseudo_inertia"])
     assert refused.exit_code == 2 and "whose links are elastic" in words(refused.output)
     found, _ = validated(tmp_path, str(file), "--method", "all")
+    assert {row["method"] for row in found["quantities"]} == {*FLEXIBLE_METHODS, *AS_PRINTED, "kinematics"}
+    found, _ = validated(tmp_path, str(file))
     assert {row["method"] for row in found["quantities"]} == {*FLEXIBLE_METHODS, "kinematics"}
+    file.write_text(spatial_chain(1, 1))
+    refused = runner.invoke(app, ["validate", str(file), "--method", "shafei2017"])
+    assert refused.exit_code == 2 and "elastic but no chain in the plane" in words(refused.output)
     found, output = validated(tmp_path, str(file), "--method", "compiled", "--method", "explicit")
     assert any(note.startswith("explicit: not for") for note in found["notes"]) and "explicit: not for" in words(output)

@@ -47,7 +47,7 @@ def test_validate_without_pinocchio_says_what_to_install() -> None:
     code = "import sys; sys.modules['pinocchio'] = None\nfrom urdf_gibbs.cli import app\nsys.argv = ['urdf-gibbs', 'validate', 'branched12']\napp()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert "pip install pin" in result.stderr
+    assert "urdf-gibbs[oracle]" in result.stderr
 
 
 def test_unknown_model_lists_the_known_ones() -> None:

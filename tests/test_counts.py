@@ -13,9 +13,10 @@ import urdf_gibbs as ug
 from urdf_gibbs.counts import shafei2017, shafei2018, wang_ju
 from urdf_gibbs.counts.literal import S18, WJ, Literal, Rule, literal
 from urdf_gibbs.counts.polynomial import fitted, polynomial
-from urdf_gibbs.counts.printed import SHAFEI_2018, WANG_JU, equivalent_additions, table_2
+from urdf_gibbs.counts.printed import SHAFEI_2017, SHAFEI_2018, WANG_JU, equivalent_additions, table_2
 from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
-from urdf_gibbs.engine.kernel import REFERENCES
+from urdf_gibbs.counts.tables import Pair, value
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 
@@ -147,6 +148,17 @@ def test_the_steps_of_wj_add_up_to_its_totals_but_are_not_all_right() -> None:
     assert equivalent_additions(10, 5) == pytest.approx(16.0)
 
 
+def test_the_slips_of_wj_are_what_its_totals_lack() -> None:
+    """At n = 2 by hand. Momentum: 110 multiplications as printed; additions of two bodies (5·4 + 6·2 each), of the Jacobians (18) and of the sum
+    of two 2x2 (4). Proposed: four basic elements of 21 and 12, three products of 12 and 8, one sum of 3x3."""
+    assert value(WANG_JU["generalised_momentum"].own, 2) == Pair(110, 2 * (5 * 4 + 6 * 2) + 18 + 4)
+    assert value(WANG_JU["generalised_momentum"].total, 2) == Pair(110, 84)
+    assert value(WANG_JU["explicit"].own, 2) == Pair(4 * 21 + 3 * 12, 4 * 12 + 3 * 8 + 9)
+    assert value(WANG_JU["explicit"].total, 2) == Pair(117, 81)
+    assert [len(method.slips) for method in WANG_JU.values()] == [1, 2, 1]
+    assert WANG_JU["generalised_momentum"].slips == ("sum over the bodies: n³ - n² additions, counted as n² - n",)
+
+
 # ours beside them -------------------------------------------------------------------------------------------------------
 
 
@@ -220,11 +232,61 @@ def test_the_order_that_wj_states() -> None:
 
 
 def test_s17_beside_ours() -> None:
+    """As printed, with every sum of the appendix in full, 3x3 is the cheaper for short chains alone; collected alike it always is."""
     table = shafei2017.table_2(3, 2)
-    (claim,) = table.claims
-    assert all(claim.holds.values()) and len(claim.holds) == 4
-    assert [row.printed.additions for row in table.rows] == [table_2(shape, 3, 2)[0] for shape in ("3x3", "4x4")]
-    assert shafei2017.formula("gibbs_appell_flexible").multiplications(3, 2) == table.rows[0].literal.multiplications
+    for claim in table.claims:
+        assert all(claim.holds.values()) and len(claim.holds) == 4
+    assert [row.printed.additions for row in table.rows] == [table_2(shape, 3, 2)[0] for shape in ("3x3", "3x3", "4x4")]
+    for row in table.rows:
+        assert shafei2017.formula(row.method).multiplications(3, 2) == row.literal.multiplications
+    printed, collected, transformations = (shafei2017.formula(method) for method in shafei2017.METHODS)
+    for part in ("multiplications", "additions"):
+        assert getattr(printed, part)(10, 2) > getattr(transformations, part)(10, 2) > getattr(collected, part)(10, 2)
+
+
+def test_s17s_recursion_by_hand() -> None:
+    """One link, one mode. M: a matrix by a vector and a scalar product (12/8) for 1 and for two columns each of 11 and 40; for 10 and 21 the
+    scalar product alone (3/2), 1R_1 being the identity; 29 and 50 are numbers. Of the appendix one product, B3 1R_ref of xi.
+    The link's shape: r 3 multiplications and additions; beta, B3 and B9 9 each, and 9 additions more for C6ᵀ + beta; alpha none, C4 is 0."""
+    found = literal(elastic_chain(1, 1), REFERENCES["shafei2017"], "mass_matrix", S18)
+    assert both(found.without("shape_of")) == (5 * 12 + 2 * 3 + 27, 5 * 8 + 2 * 2 + 18)
+    assert both(found.inside("shape_of")) == (3 + 3 * 9, 3 + 4 * 9)
+
+
+def labels_by_hand(n: int, m: int) -> int:
+    """Of the lists in blocks of their own, n >= 4: pairs j < k < n - 1 and so on counted with binomials instead of loops."""
+    inner = (n - 2) * (n - 3) // 2  # j < k <= n - 2
+    q_q = 3 * (n * (n - 1) // 2) + 2 * (n - 1) + 1
+    q_delta = 6 * (n - 2) + 7 * inner + 6 * (n - 2) + 5 + 2 * (n - 1) + 1
+    q_X = 2 * (2 * (n - 1) + 1)
+    delta_q = 6 * (n - 2) + 5 + 5 * ((n - 1) * (n - 2) // 2) + 3 * (n - 2) + 2 + 1
+    delta_delta = 9 * (n - 2) + 10 * (n - 3) + 11 * ((n - 3) * (n - 4) // 2) + 9 * (n - 3) + 8 + 5 + 3 * (n - 2) + 2 + 1
+    delta_X = 2 * (4 * (n - 2) + 3 + 1)  # printed without f = 1 : m
+    return q_q + m * (q_delta + delta_q) + q_X + m * m * delta_delta + delta_X + 2
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 1), (5, 3), (10, 2), (17, 4)])
+def test_the_labels_of_s17s_lists(n: int, m: int) -> None:
+    found = shafei2017.labels(n, m)
+    assert sum(found.values()) == labels_by_hand(n, m) == shafei2017.label_formula()(n, m)
+    every = shafei2017.labels(n, m, every_mode=True)
+    assert every["delta", "X"] == m * found["delta", "X"] and {**every, ("delta", "X"): 0} == {**found, ("delta", "X"): 0}
+
+
+def test_table_2_of_s17_counts_a_scalar_product_for_each_label() -> None:
+    """Its products at every size from two links on, but for one label of m cells, which Fig. 4 has; not its sums, nor the 4x4 row."""
+    for n in range(2, 31):
+        for m in range(1, 8):
+            found = sum(shafei2017.labels(n, m).values())
+            assert SHAFEI_2017["3x3"].multiplications(n, m) == 3 * found + 3 * m
+            assert SHAFEI_2017["3x3"].additions(n, m) == 2 * found + 2 * m + n**2 * m + 2 * n**2 + n + m**2
+    assert sum(shafei2017.labels(10, 2).values()) == 3322
+    assert str(shafei2017.remainder().multiplications) == "3 m"
+    drawn = shafei2017.remainder(drawn=True)
+    assert (str(drawn.multiplications), str(drawn.additions)) == ("0", "n² m + 2 n² + n + m²")
+    assert str(shafei2017.remainder("4x4", drawn=True).multiplications) == "-3 n² m + m² + 2 m + 4"
+    # with f = 1 : m in the lists of delta-X, as they are meant, it does not fit
+    assert 3 * sum(shafei2017.labels(10, 2, every_mode=True).values()) > SHAFEI_2017["3x3"].multiplications(10, 2)
 
 
 def test_figures() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from test_validate import FOLDER
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.elements import Dealt
+from urdf_gibbs.engine.elements import DEALT, Dealt
 from urdf_gibbs.oracle.pinocchio import Oracle
+from urdf_gibbs.reproduce.planar_3r import CORRECTIONS, PRINTED, evaluated, values_of
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-10  # relative to the largest entry
@@ -108,6 +110,36 @@ def test_the_explicit_element_of_a_leg_looks_at_that_leg_alone(monkeypatch: pyte
     assert moved == {"root_joint", "FR_hip_joint", "FR_thigh_joint", "FR_calf_joint"}
 
 
+@pytest.mark.parametrize("name", PRINTED)
+def test_wjs_entries_of_the_planar_3r_are_pinocchios_after_the_corrections_alone(name: str) -> None:
+    """Each term of a corrected entry is needed; M33 is right as printed."""
+    path = ug.model_path("planar3r")
+    robot, oracle = ug.load(path), Oracle(path, "fixed", True, (0.0, 0.0, -9.81))
+    q = np.random.default_rng(0).uniform(-3.0, 3.0, (4, 3))
+    expected = matrices(oracle, q)[:, int(name[1]) - 1, int(name[2]) - 1]
+
+    def agrees(text: str) -> bool:
+        found = np.array([evaluated(text, values_of(robot, one)) for one in q])
+        return bool((np.abs(found - expected) < TOLERANCE).all())
+
+    text = PRINTED[name]
+    for correct in CORRECTIONS.values():
+        assert name == "M33" or not agrees(text)
+        text = correct(name, text) if name != "M33" else text
+        if agrees(text):
+            break
+    assert agrees(text)
+    for symbol in set(re.findall(r"C_\d\^\d|[A-Za-z]\w*", text)):
+        assert not agrees(text.replace(symbol, f"2 {symbol}", 1))
+
+
+def test_a_text_is_read_as_a_sum_of_products_or_not_at_all() -> None:
+    values = {"a": 2.0, "b": 3.0, "C_2^1": 0.5}
+    assert evaluated("a + 2 a (b^2 + C_2^1) b", values) == 2.0 + 4.0 * 9.5 * 3.0
+    for wrong in ("nonsense", "", "a +", "+ a", "(a", "a)", "a - b", "a ^2 ^2 c", "a b; b"):
+        assert np.isnan(evaluated(wrong, values)), wrong
+
+
 def test_elements_beyond_straight_line_code_are_read_from_the_matrix() -> None:
     robot, oracle = ug.load(LONG), Oracle(LONG, "fixed", True, (0.0, 0.0, -9.81))
     pairs = all_pairs(robot)
@@ -122,7 +154,7 @@ def test_groups_have_code_of_their_own() -> None:
     robot, oracle = made("branched12")
     pairs = [(i, j) for i in range(robot.nv) for j in range(i + 1)]
     ug.mass_matrix_elements(robot, robot.neutral(), pairs, threads=2)
-    dealt = [code.__self__ for key, code in robot._cache.items() if key.startswith("dealt")]
+    dealt = list(DEALT.of(robot).values())
     assert len(dealt) == 1 and isinstance(dealt[0], Dealt)
     q = robot.random(0, 20_000)  # several blocks for each thread
     out = ug.mass_matrix_elements(robot, q, pairs, threads=2)

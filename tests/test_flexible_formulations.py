@@ -20,8 +20,9 @@ import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics import gibbs_appell_flexible, transformations_flexible
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.registry import FLEXIBLE_METHODS
 from urdf_gibbs.engine import questions
-from urdf_gibbs.engine.kernel import FLEXIBLE_METHODS, Composed
+from urdf_gibbs.engine.kernel import KERNELS, Composed
 from urdf_gibbs.oracle import compare
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.oracle.point_masses import PointMasses
@@ -111,7 +112,7 @@ def test_robots_too_large_for_straight_line_code_are_answered_in_python(monkeypa
     q, v = state(robot, 0)
     for name, arguments in (("mass_matrix", (q,)), ("bias", (q, v)), ("forward_dynamics", (q, v, v)), ("kinetic_energy", (q, v))):
         found = robot.kernel(name)(*arguments)
-        made = [kernel for key, kernel in robot._cache.items() if key.startswith(f"made {COMPILED} {name}")]
+        made = [kernel for asked, kernel in KERNELS.of(robot).items() if asked.question == name]
         assert made and all(isinstance(kernel, Composed) for kernel in made)
         assert relative(found, getattr(ug, name)(robot, *arguments, method=FOUR)) < 1e-11
 
@@ -308,7 +309,7 @@ def test_bent_links_have_the_momentum_and_the_jacobians_of_point_masses(base: st
             continue
         q, v = state(robot, seed)
         points = compare._points(robot, seed)
-        cloud = PointMasses(robot, compare.GRAVITY).answers(q, v, points)
+        cloud = PointMasses(robot, compare.EARTH_GRAVITY).answers(q, v, points)
         # Round-off of some hundred sums: 2e-15 measured.
         np.testing.assert_allclose(ug.momentum(robot, q, v), cloud.momentum, rtol=0, atol=1e-12 * np.abs(cloud.momentum).max())
         np.testing.assert_allclose(ug.centre_of_mass(robot, q), cloud.com, rtol=0, atol=1e-12)
@@ -332,7 +333,7 @@ def test_a_wrong_integral_of_a_bent_beam_is_found(field: str, quantity: str) -> 
         else dataclasses.replace(one, beam=dataclasses.replace(one.beam, **{field: 1.001 * getattr(one.beam, field)}))
         for one in robot.joints
     )
-    report = compare.validate(dataclasses.replace(robot, joints=wrong, _cache={}), text, samples=2)
+    report = compare.validate(dataclasses.replace(robot, joints=wrong), text, samples=2)
     found = {c.quantity for c in report.comparisons if not c.agrees}
     assert f"{quantity} (point masses)" in found
     assert not {one for one in found if not one.endswith("(point masses)")}

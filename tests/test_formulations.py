@@ -14,7 +14,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.dynamics import explicit, gibbs_appell, scalar
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.kernel import METHODS
+from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.oracle.compare import validate
 
 GRAVITY = [0.0, 0.0, -9.81]

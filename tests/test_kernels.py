@@ -22,7 +22,7 @@ from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs import ArgumentError, Robot, SingularMassMatrixError, UnknownNameError, UrdfError
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
 
 Array = NDArray[np.float64]
@@ -99,7 +99,7 @@ def differs(name: str, found: Array, expected: Any, floor: float = 0.0) -> list[
 def against_pinocchio(file: str, base: str, mimic: bool, names: tuple[str, ...], count: int = 2) -> list[str]:
     """What the kernels of one robot say other than Pinocchio, at a few states."""
     robot = ug.load(FOLDER / file, base, mimic=mimic)
-    oracle = Oracle(FOLDER / file, base, mimic, GRAVITY)
+    oracle = Oracle(FOLDER / file, base, mimic, EARTH_GRAVITY)
     assert tuple(oracle.joint_names) == robot.joint_names
     leaf = robot.joints[robot.branches.leaves[0]].child if robot.joints else robot.root_link
     point = np.array([0.1, -0.2, 0.3])
@@ -545,7 +545,7 @@ def test_gravity_is_baked_in(tree: Robot) -> None:
     at = States.of(tree, ())
     free = ug.load(TREE, tree.base, mimic=False)
     at = States.of(free, ())
-    for gravity in ((1.0, -2.0, 3.0), (0.0, 0.0, 0.0), GRAVITY):
+    for gravity in ((1.0, -2.0, 3.0), (0.0, 0.0, 0.0), EARTH_GRAVITY):
         model = pinocchio_model(TREE, tree.base)
         model.gravity.linear = np.array(gravity)
         expected = pin.nonLinearEffects(model, model.createData(), free.q_to_pinocchio(at.q), at.v)
@@ -600,7 +600,7 @@ def arms() -> Robot:
 
 def pinocchio_answer(name: str, at: States) -> Array:
     """The answer of Pinocchio for the two arms."""
-    oracle = Oracle(ARMS, "fixed", True, GRAVITY)
+    oracle = Oracle(ARMS, "fixed", True, EARTH_GRAVITY)
     answers = oracle.answers(at.q, at.v, at.a, at.tau, {"c": np.zeros(3)})
     assert answers.acceleration is not None
     return {

@@ -26,7 +26,7 @@ import pytest
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.errors import UrdfGibbsError
 from urdf_gibbs.robot.meshes import find_mesh
-from urdf_gibbs.view import mesh_files
+from urdf_gibbs.view import mesh_files, mesh_parts
 from urdf_gibbs.view.mesh_files import SUFFIXES, MeshError, load_mesh
 from urdf_gibbs.view.solids import Solid
 
@@ -420,7 +420,7 @@ def test_dae_without_materials_has_no_colour(write) -> None:
 def test_dae_with_a_material_that_is_absent_is_drawn(write) -> None:
     assert load_mesh(write("a.dae", dae(nodes=node("absent")))).colours is None
     solid = load_mesh(write("b.dae", dae(nodes=node("absent") + node("blue", "<translate>5 0 0</translate>"))))
-    assert coloured(solid, tuple(mesh_files.GREY.tolist())).tolist() == [[0, 0, 0], [1, 2, 3]]
+    assert coloured(solid, tuple(mesh_parts.GREY.tolist())).tolist() == [[0, 0, 0], [1, 2, 3]]
     assert coloured(solid, BLUE).tolist() == [[5, 0, 0], [6, 2, 3]]
 
 
@@ -454,7 +454,7 @@ def test_dae_texture(write, tmp_path: Path, there: bool) -> None:
     if there:
         assert at_corners(solid) == {(0, 0, 0): RED, (1, 0, 0): BLUE, (0, 2, 0): (0, 255, 0, 255), (0, 0, 3): (255, 255, 255, 255)}
     else:
-        assert colours(solid) == {tuple(mesh_files.GREY.tolist())}
+        assert colours(solid) == {tuple(mesh_parts.GREY.tolist())}
 
 
 def test_dae_polygons(write) -> None:
@@ -599,9 +599,9 @@ def test_readers_log_nothing_and_logging_is_as_it_was(write, caplog: pytest.LogC
     logger = logging.getLogger("trimesh")
     before = (logger.propagate, list(logger.handlers))
 
-    def complaining(data: bytes) -> list[mesh_files._Part]:
+    def complaining(data: bytes) -> list[mesh_parts.Part]:
         logging.getLogger("trimesh.util").warning("as its modules do")
-        return [mesh_files._Part(POINTS, FACES)]
+        return [mesh_parts.Part(POINTS, FACES)]
 
     monkeypatch.setattr(mesh_files, "_stl", complaining)
     load_mesh(write("a.stl", stl_binary()))

@@ -206,7 +206,7 @@ def test_a_step_is_refused_where_the_forward_dynamics_refuse() -> None:
 
 def test_a_step_of_no_error_has_the_error_zero() -> None:
     robot = robot_of("slider")
-    axis = ug.bias(robot, np.zeros(1), np.zeros(1), gravity=GRAVITY)  # uniform acceleration is integrated exactly
+    axis = robot.kernel("bias", gravity=GRAVITY)(np.zeros(1), np.zeros(1))  # uniform acceleration is integrated exactly
     *_, error, _, _ = own(robot, np.zeros(2), axis, 0.01, 1e-9, np.zeros(2))
     assert error == 0.0
 

@@ -24,10 +24,10 @@ from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs import Robot
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.scalar import cos, sin
 from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
-from urdf_gibbs.engine.kernel import GRAVITY
 from urdf_gibbs.engine.objects import load_code
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
@@ -101,7 +101,7 @@ def case(text: str, base: str, seed: int) -> Case:
     rng = np.random.default_rng(seed)
     q = robot.random(rng)
     v, a, tau = rng.normal(size=(3, robot.nv))
-    oracle = Oracle(text, base, True, GRAVITY)
+    oracle = Oracle(text, base, True, EARTH_GRAVITY)
     assert tuple(oracle.joint_names) == robot.joint_names
     return Case(robot, q, v, a, tau, oracle.answers(q, v, a, tau, {}))
 
@@ -166,7 +166,7 @@ def disagreements_of_the_program(case: Case) -> list[str]:
     """All that the traced programs of the four questions say other than Pinocchio, in plain Python."""
     wrong = []
     for name in QUESTIONS:
-        program = trace(case.robot, name, Options(GRAVITY))
+        program = trace(case.robot, name, Options(EARTH_GRAVITY))
         values = evaluated([*program.outputs, *(check.value for check in program.checks)], case.inputs())
         count = len(program.outputs)
         wrong.append(disagreement(case, name, np.array(values[:count])))

@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
-from urdf_gibbs.engine.kernel import GRAVITY, METHODS
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.lint import check
 from urdf_gibbs.oracle.compare import TOLERANCE, Comparison, Report, random_states, validate
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -71,7 +72,7 @@ RIGID = [name for name in ug.model_names() if not name.startswith("flexible")]  
 
 
 def pinocchio_matrices(robot: ug.Robot, source: Any, count: int = 3) -> list[np.ndarray[Any, Any]]:
-    oracle = Oracle(source, robot.base, robot.mimic, GRAVITY)
+    oracle = Oracle(source, robot.base, robot.mimic, EARTH_GRAVITY)
     rng = np.random.default_rng(5)
     none = np.zeros(robot.nv)
     return [oracle.answers(robot.random(rng), none, none, none, {}).mass_matrix for _ in range(count)]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.cli import app
-from urdf_gibbs.engine.kernel import METHODS
+from urdf_gibbs.dynamics.registry import METHODS
 
 EMPTY = "ur_description/urdf/ur3.urdf"  # the package ships one file without links
 

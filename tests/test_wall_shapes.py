@@ -15,8 +15,10 @@ from urdf_gibbs import Trajectory, load, model_path, simulate
 from urdf_gibbs.contact.surfaces import pack
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.simulation.trajectory import plain
-from urdf_gibbs.view import wall_shapes
-from urdf_gibbs.view.wall_shapes import drawing, names, restored, wall_names
+from urdf_gibbs.view import implicit_wall
+from urdf_gibbs.view.wall_drawing import WallDrawing
+from urdf_gibbs.view.wall_settings import names, restored, wall_names
+from urdf_gibbs.view.wall_shapes import drawing
 from urdf_gibbs.walls import (
     Box,
     Circle,
@@ -69,12 +71,12 @@ def some_bounds(seed: int) -> Array:
     return np.sort(random.normal(size=(2, 3)), axis=0)
 
 
-def everything(drawn: wall_shapes.WallDrawing) -> Array:
+def everything(drawn: WallDrawing) -> Array:
     parts = [drawn.lines.reshape(-1, 3), drawn.points]
     return np.concatenate([*parts, drawn.surface.vertices] if drawn.surface is not None else parts).astype(float)
 
 
-def check_triangles(drawn: wall_shapes.WallDrawing) -> None:
+def check_triangles(drawn: WallDrawing) -> None:
     solid = drawn.surface
     assert solid is not None
     assert solid.faces.max() < len(solid.vertices)
@@ -384,7 +386,7 @@ def test_an_implicit_wall_beyond_the_bounds_is_found_and_one_that_is_nowhere_is_
 
 def test_a_slow_implicit_wall_gets_a_coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = drawing(Implicit(waves), BOX)
-    monkeypatch.setattr(wall_shapes, "PATIENCE", 0.0)
+    monkeypatch.setattr(implicit_wall, "GRID_SECONDS", 0.0)
     coarse = drawing(Implicit(waves), BOX)
     assert len(coarse.surface.vertices) < 0.3 * len(fine.surface.vertices)
     assert max(abs(waves(x)) for x in coarse.surface.vertices.astype(float)) < 1e-6

@@ -1,9 +1,11 @@
 """Walls: gaps, normals and their rates against closed forms, brute-force distances and differences along curved paths."""
 
+import gc
 import math
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -498,7 +500,7 @@ WRONG = [
     (lambda: Vibration((1, 2), 3.0), r"Vibration: amplitude is \(1, 2\)"),
     (lambda: Vibration((1, 2, 3), float("nan")), "Vibration: omega is nan"),
     (lambda: Drift(None), "Drift: velocity is None"),
-    (lambda: Plane().gap([1.0, 2.0]), r"Plane: x has shape \(2,\); expected \(\.\.\., 3\)"),
+    (lambda: Plane().gap([1.0, 2.0]), r"Plane: x has shape \(2,\), expected \(\.\.\., 3\)"),
     (lambda: Plane().gap_rate([[1.0, 2.0, 3.0]] * 2, [[1.0, 2.0, 3.0]] * 3), "do not broadcast"),
 ]
 
@@ -512,3 +514,23 @@ def test_wrong_arguments_are_named(make, message) -> None:
 def test_walls_are_described_without_the_compiler() -> None:
     code = "import sys, urdf_gibbs.walls as w; w.Box((1, 1, 1)).surfaces(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_surfaces_keep_the_functions_alive_whose_addresses_they_hold() -> None:
+    """Compiled code calls them by address: one that is gone would be a crash."""
+
+    def shape(x: np.ndarray) -> float:
+        return 1.0 - float(x @ x)
+
+    s, _, _, callbacks = surfaces.pack([Implicit(shape, motion=lambda t: (t, 0.0, 0.0))])
+    alive = weakref.ref(callbacks)
+    del callbacks
+    s = s.replaced(scratch=np.zeros_like(s.scratch))
+    gc.collect()
+    assert alive() is not None
+    places = surfaces.Places(t=np.array([0.25]), x=np.array([[0.75, 0.0, 0.0]]), xd=np.zeros((1, 3)), out=np.empty((1, 8)))
+    surfaces.nearest(s, places)
+    assert places.out[0, 0] == pytest.approx(0.5, abs=1e-9)  # to the unit sphere about (0.25, 0, 0), a foot found by differences
+    del s
+    gc.collect()
+    assert alive() is None  # and no longer

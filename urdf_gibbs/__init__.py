@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from urdf_gibbs import walls
 from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
-from urdf_gibbs.engine.kernel import get_threads, set_threads
+from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
     OracleMissingError,

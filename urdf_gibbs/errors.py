@@ -89,12 +89,20 @@ def _short(values: NDArray[Any]) -> str:
     return f"[{listed}{', ...' if len(values) > 12 else ''}]"
 
 
+class MissingExtraError(UrdfGibbsError, ImportError):
+    """Something needs ``package``, which the core does not bring; the ``extra`` of the distribution does."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package, self.extra = package, extra
+        super().__init__(f"this needs {package}, which is not installed: pip install 'urdf-gibbs[{extra}]' (or 'urdf-gibbs[all]')")
+
+
 class OracleMissingError(UrdfGibbsError, ImportError):
     """Pinocchio is asked for and not installed."""
 
     def __init__(self) -> None:
         super().__init__(
-            "the oracle needs Pinocchio: pip install pin (Linux, macOS) or conda install pinocchio (all platforms); "
+            "the oracle needs Pinocchio: pip install 'urdf-gibbs[oracle]' (Linux, macOS) or conda install pinocchio (all platforms); "
             "everything but validation works without it"
         )
 

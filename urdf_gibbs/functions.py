@@ -6,28 +6,30 @@ tau + sum of Jᵀ f = M a + h. Joint damping and friction do not enter.
 
 ``method="compiled"`` runs the production formulation as machine code for this robot. The papers' formulations in plain Python are
 "gibbs_appell" and "explicit", and those that they compare theirs with: "lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum" and
-"pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible".
+"pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible", and "shafei2017" for chains in the plane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from urdf_gibbs.arguments import Array, triple, wide, within
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.impact import after
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.registry import BASELINES, COMPILED, METHODS, REFERENCES
+from urdf_gibbs.engine.adaptive import entry, weighed
 from urdf_gibbs.engine.elements import dealt
-from urdf_gibbs.engine.kernel import BASELINES, COMPILED, GRAVITY, METHODS, REFERENCES, adaptive, kernel, triple
+from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.engine.questions import ELEMENTS
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError, UnknownNameError
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 
-Array = NDArray[np.float64]
 External = Mapping[str, tuple[ArrayLike, ArrayLike]]
 Contacts = Sequence[tuple[str, ArrayLike, ArrayLike]]
 
@@ -36,8 +38,10 @@ DEPENDENT = 1e-10  # of contacts that are fully their own, K scaled to a unit di
 
 def mass_matrix(robot: Robot, q: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """Joint-space inertia matrix M (..., nv, nv), full and symmetric."""
-    code = robot._cache.get("mass_matrix") if method is COMPILED else None
-    code = code or _remembered(robot, "mass_matrix", GRAVITY, method)
+    if method is COMPILED:
+        code = robot._derived.entries.get("mass_matrix") or entry(robot, "mass_matrix")
+    else:
+        code = kernel(robot, "mass_matrix", method=method)
     return code(q) if out is None else code(q, out)
 
 
@@ -65,19 +69,29 @@ def mass_matrix_elements(
 
 
 def bias(
-    robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None
+    robot: Robot, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, method: str = COMPILED, out: Array | None = None
 ) -> Array:
     """Coriolis, centrifugal and gravity forces h (..., nv): tau = M a + h."""
-    code = robot._cache.get("bias") if method is COMPILED and gravity is GRAVITY else None
-    code = code or _remembered(robot, "bias", gravity, method)
+    if gravity is EARTH_GRAVITY and method is COMPILED:
+        code = robot._derived.entries.get("bias") or entry(robot, "bias")
+    else:
+        code, g = weighed(robot, "bias", gravity, method)
+        if g is not None:
+            return code(q, v, g) if out is None else code(q, v, g, out)
     return code(q, v) if out is None else code(q, v, out)
 
 
-def gravity_force(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, method: str = COMPILED, out: Array | None = None) -> Array:
+def gravity_force(
+    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, method: str = COMPILED, out: Array | None = None
+) -> Array:
     """The part of h that gravity makes (..., nv): what holds the robot at rest, but for the strain of elastic links."""
-    if method == COMPILED:
-        return adaptive(robot, "gravity_force", gravity=triple(gravity, "gravity"))(q, out=out)
-    return kernel(robot, "gravity_force", gravity=gravity, method=method)(q, out=out)
+    if gravity is EARTH_GRAVITY and method is COMPILED:
+        code = robot._derived.entries.get("gravity_force") or entry(robot, "gravity_force")
+    else:
+        code, g = weighed(robot, "gravity_force", gravity, method)
+        if g is not None:
+            return code(q, g) if out is None else code(q, g, out)
+    return code(q) if out is None else code(q, out)
 
 
 def inverse_dynamics(
@@ -86,23 +100,22 @@ def inverse_dynamics(
     v: ArrayLike,
     a: ArrayLike,
     *,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike = EARTH_GRAVITY,
     external: External | None = None,
     method: str = COMPILED,
     out: Array | None = None,
 ) -> Array:
     """tau (..., nv) = M a + h - sum of Jᵀ f."""
-    code = robot._cache.get("inverse_dynamics") if method is COMPILED and gravity is GRAVITY else None
-    code = code or _remembered(robot, "inverse_dynamics", gravity, method)
-    if external is None:
-        return code(q, v, a) if out is None else code(q, v, a, out)
-    tau = _sum(tau=code(q, v, a), external=-_external_force(robot, q, external))
-    if out is None:
-        return tau
-    if out.shape != tau.shape:
-        raise ArgumentError(f"out has shape {out.shape}, expected {tau.shape}")
-    out[...] = tau
-    return out
+    if external is not None:
+        own = inverse_dynamics(robot, q, v, a, gravity=gravity, method=method)
+        return _put(_sum(tau=own, external=-_external_force(robot, q, external)), out)
+    if gravity is EARTH_GRAVITY and method is COMPILED:
+        code = robot._derived.entries.get("inverse_dynamics") or entry(robot, "inverse_dynamics")
+    else:
+        code, g = weighed(robot, "inverse_dynamics", gravity, method)
+        if g is not None:
+            return code(q, v, a, g) if out is None else code(q, v, a, g, out)
+    return code(q, v, a) if out is None else code(q, v, a, out)
 
 
 def forward_dynamics(
@@ -111,49 +124,66 @@ def forward_dynamics(
     v: ArrayLike,
     tau: ArrayLike,
     *,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike = EARTH_GRAVITY,
     external: External | None = None,
     method: str = COMPILED,
     out: Array | None = None,
 ) -> Array:
     """a (..., nv) with M a + h = tau + sum of Jᵀ f. Raises SingularMassMatrixError where M has no inverse."""
     if external is not None:
-        tau = _sum(tau=_wide(tau, robot.nv, "tau"), external=_external_force(robot, q, external))
-    code = robot._cache.get("forward_dynamics") if method is COMPILED and gravity is GRAVITY else None
-    code = code or _remembered(robot, "forward_dynamics", gravity, method)
+        tau = _sum(tau=wide(tau, robot.nv, "tau"), external=_external_force(robot, q, external))
+    if gravity is EARTH_GRAVITY and method is COMPILED:
+        code = robot._derived.entries.get("forward_dynamics") or entry(robot, "forward_dynamics")
+    else:
+        code, g = weighed(robot, "forward_dynamics", gravity, method)
+        if g is not None:
+            return code(q, v, tau, g) if out is None else code(q, v, tau, g, out)
     return code(q, v, tau) if out is None else code(q, v, tau, out)
 
 
-def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED) -> Array:
+def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: str = COMPILED, out: Array | None = None) -> Array:
     """T = vᵀ M v / 2 [J], shape (...)."""
-    return adaptive(robot, "kinetic_energy")(q, v) if method == COMPILED else kernel(robot, "kinetic_energy", method=method)(q, v)
+    if method is COMPILED:
+        code = robot._derived.entries.get("kinetic_energy") or entry(robot, "kinetic_energy")
+    else:
+        code = kernel(robot, "kinetic_energy", method=method)
+    return code(q, v) if out is None else code(q, v, out)
 
 
-def potential_energy(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = GRAVITY, include_base: bool = False) -> Array:
+def potential_energy(
+    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, include_base: bool = False, out: Array | None = None
+) -> Array:
     """-m g . c [J], shape (...), of the links that move; ``include_base`` adds those fixed to the world."""
-    g = triple(gravity, "gravity")
-    energy = adaptive(robot, "potential_energy", gravity=g)(q)
     if include_base:
         base = robot.base_inertia
-        energy = energy - base.mass * float(np.dot(g, base.com))
-    return energy
+        fixed = base.mass * float(np.dot(triple(gravity, "gravity"), base.com))
+        return _put(potential_energy(robot, q, gravity=gravity) - fixed, out)
+    if gravity is EARTH_GRAVITY:
+        code = robot._derived.entries.get("potential_energy") or entry(robot, "potential_energy")
+    else:
+        code, g = weighed(robot, "potential_energy", gravity, COMPILED)
+        if g is not None:
+            return code(q, g) if out is None else code(q, g, out)
+    return code(q) if out is None else code(q, out)
 
 
-def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False) -> Array:
+def centre_of_mass(robot: Robot, q: ArrayLike, *, include_base: bool = False, out: Array | None = None) -> Array:
     """Centre of mass (..., 3) [m] in the world, of the links that move; ``include_base`` adds those fixed to the world."""
-    moment = adaptive(robot, "first_moment")(q)
-    if include_base:
-        base = robot.base_inertia
-        moment = moment + base.mass * np.array([1.0, *base.com])
+    if not include_base:
+        code = robot._derived.entries.get("centre_of_mass") or entry(robot, "centre_of_mass")
+        return code(q) if out is None else code(q, out)
+    base = robot.base_inertia
+    moment = entry(robot, "first_moment")(q) + base.mass * np.array([1.0, *base.com])
     mass = moment[..., :1]
     if moment.size and not np.all(mass):
-        raise ArgumentError(f"{robot.name or 'the robot'} has no mass that moves: its centre of mass does not exist")
-    return np.asarray(moment[..., 1:] / mass)
+        raise ArgumentError(f"{robot.name or 'the robot'} has no mass: its centre of mass does not exist")
+    return _put(np.asarray(moment[..., 1:] / mass), out)
 
 
-def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """(..., 6): linear momentum, then angular momentum about the centre of mass, in world axes."""
-    return adaptive(robot, "momentum")(q, v)
+    code = robot._derived.entries.get("momentum") or entry(robot, "momentum")
+    return code(q, v) if out is None else code(q, v, out)
 
 
 def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
@@ -161,13 +191,18 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
 
     A point of an elastic link, given where it is in the straight link, lies in the section at its root or at its tip and moves with it.
     """
-    at = (0.0, 0.0, 0.0) if point is None else triple(point, "point")
-    return adaptive(robot, "jacobian", frame=frame, point=at)(q, out=out)
+    if point is None:
+        code = robot._derived.entries.get(("jacobian", frame)) or entry(robot, "jacobian", frame)
+    else:
+        at = triple(point, "point")
+        code = robot._derived.entries.get(("jacobian", frame, at)) or entry(robot, "jacobian", frame, at)
+    return code(q) if out is None else code(q, out)
 
 
-def frame_placement(robot: Robot, q: ArrayLike, frame: str) -> Array:
+def frame_placement(robot: Robot, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
     """4x4 placement (..., 4, 4) of the link ``frame`` in the world."""
-    return adaptive(robot, "placement", frame=frame)(q)
+    code = robot._derived.entries.get(("placement", frame)) or entry(robot, "placement", frame)
+    return code(q) if out is None else code(q, out)
 
 
 def impact(
@@ -182,9 +217,8 @@ def impact(
     known = (*METHODS, *BASELINES)
     if method not in known:
         raise UnknownNameError("method", method, known)
-    if not (isinstance(restitution, Real) and 0.0 <= restitution <= 1.0):
-        raise ArgumentError(f"restitution={restitution!r}, expected a number from 0 to 1")
-    speed = _wide(v, robot.nv, "v")
+    restitution = within(restitution, 0.0, 1.0, "restitution")
+    speed = wide(v, robot.nv, "v")
     M = mass_matrix(robot, q, method=method)
     if M.ndim != 2 or speed.ndim != 1:
         raise ArgumentError(f"q has shape {np.shape(q)} and v {speed.shape}, expected one state: ({robot.nq},) and ({robot.nv},)")
@@ -195,7 +229,7 @@ def impact(
         raise SingularMassMatrixError(joints_of(robot, idle))
     Jn = np.array([_normal_row(robot, q, i, contact, method) for i, contact in enumerate(contacts)]).reshape(len(contacts), robot.nv)
     _check_independent(M, Jn, [str(contact[0]) for contact in contacts])
-    result, impulses = after(M.tolist(), Jn.tolist(), speed.tolist(), float(restitution))
+    result, impulses = after(M.tolist(), Jn.tolist(), speed.tolist(), restitution)
     return np.array(result, dtype=np.float64), np.array(impulses, dtype=np.float64)
 
 
@@ -239,19 +273,14 @@ def _check_independent(M: Array, Jn: Array, links: list[str]) -> None:
 # Arguments --------------------------------------------------------------------------------------------
 
 
-def _remembered(robot: Robot, name: str, gravity: ArrayLike, method: str) -> Callable[..., Array]:
-    """The kernel of a question, kept where the next call finds it first."""
-    code = kernel(robot, name, gravity=gravity, method=method)
-    if method == COMPILED and gravity is GRAVITY:
-        robot._cache[name] = code
-    return code
-
-
-def _wide(values: ArrayLike, width: int, name: str) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0 or array.shape[-1] != width:
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {width})")
-    return array
+def _put(values: Array, out: Array | None) -> Array:
+    """The values, in ``out`` where there is one."""
+    if out is None:
+        return values
+    if out.shape != values.shape:
+        raise ArgumentError(f"out has shape {out.shape}, expected {values.shape}")
+    out[...] = values
+    return out
 
 
 def _sum(**forces: Array) -> Array:
@@ -276,6 +305,6 @@ def _external_force(robot: Robot, q: ArrayLike, external: External) -> Array:
                 f"external[{link!r}]: the root of this elastic link moves against the link's frame in these modes, "
                 f"expected a force on {link + '.tip'!r}, or modes with a root at rest"
             )
-        wrench = np.concatenate(np.broadcast_arrays(_wide(force, 3, f"force on {link}"), _wide(torque, 3, f"torque on {link}")), axis=-1)
+        wrench = np.concatenate(np.broadcast_arrays(wide(force, 3, f"force on {link}"), wide(torque, 3, f"torque on {link}")), axis=-1)
         total = total + np.einsum("...ij,...i->...j", jacobian(robot, q, link), wrench)
     return total

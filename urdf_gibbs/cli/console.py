@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from urdf_gibbs.bundled import model_path
-from urdf_gibbs.errors import UnknownNameError, UrdfError, UrdfWarning
+from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError, UrdfWarning
 from urdf_gibbs.robot.load import Base, load
 from urdf_gibbs.robot.model import Robot
 
@@ -76,6 +76,17 @@ def load_or_exit(file: str, base: Base, mimic: bool = True) -> Robot:
     try:
         return load_quietly(file, base, mimic)
     except UrdfError as problem:
+        err.print(str(problem), style="red", markup=False)
+        raise typer.Exit(2) from None
+
+
+def pinocchio_or_exit() -> None:
+    """Stop with exit code 2 where Pinocchio is missing, before anything is computed."""
+    from urdf_gibbs.oracle.pinocchio import import_pinocchio
+
+    try:
+        import_pinocchio()
+    except OracleMissingError as problem:
         err.print(str(problem), style="red", markup=False)
         raise typer.Exit(2) from None
 

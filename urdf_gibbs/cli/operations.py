@@ -12,14 +12,15 @@ from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.counts.folded import counted, folded
-from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers
+from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers, flexible_labels
 from urdf_gibbs.counts.literal import literal
 from urdf_gibbs.counts.printed import table_2
 from urdf_gibbs.counts.scalars import Traced, as_written, triangle
 from urdf_gibbs.dynamics import crba, rnea
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.local_frames import local_model
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.engine.graph import TooLarge
-from urdf_gibbs.engine.kernel import GRAVITY, REFERENCES
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.robot.model import Robot
@@ -39,7 +40,8 @@ LEGEND = (
 )
 LITERAL_LEGEND = "Literal: every product of matrices that a formulation names counts in full, whatever zeros it has, by its paper's rule."
 FLEXIBLE_LEGEND = (
-    "Elastic links: 3x3 and 4x4 are S17's recursion with rotations and that with transformations; ours is 3x3, folded.\n"
+    "Elastic links: 3x3 and 4x4 are S17's equations with rotations and those with transformations, collected inwards; ours: 3x3, folded.\n"
+    "3x3 as printed: S17's own steps, each sum of its appendix taken in full.\n"
     "As written: every operation that is carried out, where only constants, zeros and ones are free.\n"
     "Table 2: what S17 prints for as many links and modes, in the plane on a base that slides two ways."
 )
@@ -110,7 +112,7 @@ def _counted_or_not(formulation: str, count: Counts) -> dict[str, Any]:
 
 def formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """(quantity, formulation, what counts it) for all that is compared, ours first."""
-    local, gravity = local_model(robot), list(GRAVITY)
+    local, gravity = local_model(robot), list(EARTH_GRAVITY)
     peers: dict[str, dict[str, Traced]] = {
         "mass_matrix": {"CRBA": lambda q, v, tau: triangle(crba.mass_matrix(local, q))},
         "bias": {"RNEA": lambda q, v, tau: rnea.bias(local, q, v, gravity)},
@@ -130,7 +132,7 @@ def flexible_formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """The same for robots with elastic links, folded and as written."""
     for quantity in QUANTITIES:
         yield quantity, OURS, _ours(robot, quantity)
-        for name, label in FLEXIBLE_LABELS.items():
+        for name, label in flexible_labels(robot).items():
             function = answers(REFERENCES[name], robot)[quantity]
             if label != "3x3":  # folded, that one is ours
                 yield quantity, _named(label, quantity), lambda function=function: folded(robot, function, NODES)  # type: ignore[misc]
@@ -140,7 +142,7 @@ def flexible_formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
 
 def literal_counts(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """M and bias of the papers' formulations, counted literally."""
-    for name, label in (FLEXIBLE_LABELS if robot.is_flexible else LABELS).items():
+    for name, label in (flexible_labels(robot) if robot.is_flexible else LABELS).items():
         for quantity in ("mass_matrix", "bias"):
             yield (
                 quantity,
@@ -151,7 +153,7 @@ def literal_counts(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
 
 def _ours(robot: Robot, quantity: str) -> Counts:
     question = "mass_matrix_packed" if quantity == "mass_matrix" else quantity
-    return lambda: counted(trace(robot, question, Options(GRAVITY)).outputs)
+    return lambda: counted(trace(robot, question, Options(EARTH_GRAVITY)).outputs)
 
 
 def _named(label: str, quantity: str) -> str:

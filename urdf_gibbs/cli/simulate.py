@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -61,36 +61,9 @@ def simulate(
     _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
     checked_theme(theme)
     changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
+    wishes = _Wishes(output, csv, plot, html, view, trail, package_dir or [], theme, port, browser, everything, quiet, json)
     try:
-        with _Phases(quiet) as phases, warnings.catch_warnings():
-            warnings.showwarning = phases.note
-            phases("reading")
-            scenario = replace(read_scenario(file), **changes)  # type: ignore[arg-type]
-            if rtol is not None:
-                scenario = replace(scenario, tolerances={**scenario.tolerances, "rtol": rtol})
-            trajectory, seconds, problem = _run(scenario, phases)
-            phases("saving")
-            written, failures = _write(trajectory, output, csv)
-            if plot is not None:
-                phases("plotting")
-                failures += _plot(trajectory, plot, theme or "light", written)
-            page = None
-            if html is not None or view:
-                phases("making the page")
-                page = trajectory.animate(
-                    trails=trail, walls=scenario.walls, package_dirs=package_dir or (), theme=theme, title=scenario.title
-                )
-            phases("looking at the impacts")
-            report = report_of(scenario, trajectory, seconds)
-        if json:
-            failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, json)
-        if not quiet and json != "-":
-            print_run(scenario, trajectory, report, everything, changed=bool(changes.keys() & {"law", "restitution"}))
-            for path in written:
-                out.print(f"written: {path}", markup=False)
-        if page is not None:
-            # Standard output belongs to the JSON where it goes there.
-            failures += show(page, html, view, port, browser, quiet, err if json == "-" else out)
+        code = _performed(file, changes, rtol, wishes)
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -100,12 +73,25 @@ def simulate(
     except MemoryError:
         err.print("out of memory: a shorter --duration needs less", style="red")
         raise typer.Exit(FAILED) from None
-    for failure in [*failures, *([str(problem)] if problem is not None else [])]:
-        err.print(failure, style="red", markup=False)
-    if trajectory.status == "interrupted":
-        err.print(f"interrupted at {trajectory.t[-1]:.6g} of {scenario.duration:g} s")
-        raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(FAILED if failures or problem is not None else DONE)
+    raise typer.Exit(code)
+
+
+class _Wishes(NamedTuple):
+    """What is to be written and shown: the options of the command that do not change the motion."""
+
+    output: str | None
+    csv: str | None
+    plot: str | None
+    html: str | None
+    view: bool
+    trails: list[str] | None
+    package_dirs: list[str]
+    theme: str | None
+    port: int
+    browser: bool
+    everything: bool
+    quiet: bool
+    json: str | None
 
 
 def _check_options(
@@ -129,6 +115,46 @@ def _check_options(
 
 
 # the run ------------------------------------------------------------------------------------------
+
+
+def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _Wishes) -> int:
+    """Simulate, write and show; the exit code. ``changes``: of the scenario."""
+    with _Phases(wishes.quiet) as phases, warnings.catch_warnings():
+        warnings.showwarning = phases.note
+        phases("reading")
+        scenario = replace(read_scenario(file), **changes)
+        if rtol is not None:
+            scenario = replace(scenario, tolerances={**scenario.tolerances, "rtol": rtol})
+        trajectory, seconds, problem = _run(scenario, phases)
+        phases("saving")
+        written, failures = _write(trajectory, wishes.output, wishes.csv)
+        if wishes.plot is not None:
+            phases("plotting")
+            failures += _plot(trajectory, wishes.plot, wishes.theme or "light", written)
+        page = None
+        if wishes.html is not None or wishes.view:
+            phases("making the page")
+            page = trajectory.animate(
+                trails=wishes.trails, walls=scenario.walls, package_dirs=wishes.package_dirs, theme=wishes.theme, title=scenario.title
+            )
+        phases("looking at the impacts")
+        report = report_of(scenario, trajectory, seconds)
+    if wishes.json:
+        failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, wishes.json)
+    if not wishes.quiet and wishes.json != "-":
+        print_run(scenario, trajectory, report, wishes.everything, changed=bool(changes.keys() & {"law", "restitution"}))
+        for path in written:
+            out.print(f"written: {path}", markup=False)
+    if page is not None:
+        # Standard output belongs to the JSON where it goes there.
+        console = err if wishes.json == "-" else out
+        failures += show(page, wishes.html, wishes.view, wishes.port, wishes.browser, wishes.quiet, console)
+    for failure in [*failures, *([str(problem)] if problem is not None else [])]:
+        err.print(failure, style="red", markup=False)
+    if trajectory.status == "interrupted":
+        err.print(f"interrupted at {trajectory.t[-1]:.6g} of {scenario.duration:g} s")
+        return INTERRUPTED
+    return FAILED if failures or problem is not None else DONE
 
 
 class _Phases:

@@ -216,8 +216,14 @@ HEAD = f"declare {V} @llvm.sqrt.v{LANES}f64({V})\n"
 
 def _module_ir(robot: Robot, layout: Layout) -> str:
     program = _motion_program(robot, layout)
-    parts = [sincos_ir(), CLEARING, HEAD, function_ir(program, "motion", "internal")]
-    first = 0
+    text = "\n".join(_contacts(robot, layout, max(1, len(program.outputs))).lines)
+    head = [sincos_ir(), CLEARING, HEAD, function_ir(program, "motion", "internal"), *_tables_and_walls(layout)]
+    return "".join([*head, f"define i64 @contacts(ptr noalias %y, ptr noalias %a, ptr noalias %out, ptr noalias %moves) {{\n{text}\n}}\n"])
+
+
+def _tables_and_walls(layout: Layout) -> list[str]:
+    """The numbers that ``contacts`` reads, and the functions that it calls with blocks of places."""
+    parts: list[str] = []
     if layout.places:
         parts += [_table("places", "i64", [x for place in layout.places for x in place.out])]
         parts += [_table("rows", "i64", [x for place in layout.places for x in place.row])]
@@ -236,8 +242,13 @@ def _module_ir(robot: Robot, layout: Layout) -> str:
     if layout.limits:
         parts += [_table("limit_places", "i64", [x for iq, iv, *_, place in layout.limits for x in (iq, iv, place)])]
         parts += [_table("limit_numbers", "double", [x for _, _, slope, offset, _ in layout.limits for x in (slope, offset)])]
+    return parts
+
+
+def _contacts(robot: Robot, layout: Layout, results: int) -> Function:
+    """The lines of ``contacts``: where all bodies are (so many ``results``), then what is there, loop by loop; 1 where it is not finite."""
     f = Function(1)
-    f.do(f"%buffer = alloca [{max(1, len(program.outputs))} x double], align 32")
+    f.do(f"%buffer = alloca [{results} x double], align 32")
     f.do(f"%block = alloca [{BLOCK} x double], align 32")
     f.do("%sums = alloca [4 x double], align 32")
     f.do(f"store {V} zeroinitializer, ptr %sums, align 32")
@@ -248,16 +259,16 @@ def _module_ir(robot: Robot, layout: Layout) -> str:
         place = f.value(f"getelementptr inbounds double, ptr %buffer, i64 {f.value(f'mul i64 {i}, {BLOCK}')}")
         f.do(f"call void @walls(ptr {place}, i64 {i}, ptr %out, ptr %moves, ptr %sums)")
         _end_loop(f, "written", blocks)
-    coefficients = BLOCK * (blocks + len(layout.pairs))
+    coefficients, first = BLOCK * (blocks + len(layout.pairs)), 0
     for body, own in layout.spread.items():
         rows = [[_splat(f, "%buffer", coefficients + 4 * row + k) for k in range(4)] for row in range(9)]
         i = _loop(f, f"body{body}", len(own))
         spot = f.value(f"mul i64 {f.value(f'add i64 {i}, {first}')}, {3 * LANES}")
         base = f.value(f"getelementptr inbounds double, ptr @spots, i64 {spot}")
         r = [f.value(f"load {V}, ptr {f.address(base, LANES * k)}, align 8") for k in range(3)]
-        for row, (constant, *parts_) in enumerate(rows):
+        for row, (constant, *parts) in enumerate(rows):
             total = constant
-            for part, x in zip(parts_, r, strict=True):
+            for part, x in zip(parts, r, strict=True):
                 total = f.value(f"fadd contract {V} {total}, {f.value(f'fmul contract {V} {part}, {x}')}")
             f.do(f"store {V} {total}, ptr {f.address('%block', LANES * row)}, align 32")
         f.do(f"call void @walls(ptr %block, i64 {f.value(f'add i64 {i}, {blocks + first}')}, ptr %out, ptr %moves, ptr %sums)")
@@ -271,13 +282,12 @@ def _module_ir(robot: Robot, layout: Layout) -> str:
         _end_loop(f, "paired", len(layout.pairs))
     if layout.limits:
         _limits(f, robot, len(layout.limits))
-    parts_ = [f.value(f"load double, ptr {f.address('%sums', lane)}, align 8") for lane in range(LANES)]
-    total = parts_[0]
-    for part in parts_[1:]:
+    sums = [f.value(f"load double, ptr {f.address('%sums', lane)}, align 8") for lane in range(LANES)]
+    total = sums[0]
+    for part in sums[1:]:
         total = f.value(f"fadd double {total}, {part}")
     f.do(f"ret i64 {f.value('zext i1 ' + f.value(f'fcmp une double {total}, {literal(0.0)}') + ' to i64')}")
-    text = "\n".join(f.lines)
-    return "".join([*parts, f"define i64 @contacts(ptr noalias %y, ptr noalias %a, ptr noalias %out, ptr noalias %moves) {{\n{text}\n}}\n"])
+    return f
 
 
 def _walls_ir(name: str, walls: Sequence[tuple[tuple[int, Any], int]], start: int, moves: bool) -> str:

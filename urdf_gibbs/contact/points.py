@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.arguments import finite
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
@@ -202,11 +203,8 @@ def _chosen(robot: Robot, point: Any) -> ContactPoint:
 
 
 def _position(name: str, value: Any) -> Vec3:
-    try:
-        x = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        x = np.empty(0)
-    if x.shape != (3,) or not np.isfinite(x).all():
+    x = finite(value, (3,))
+    if x is None:
         raise ArgumentError(f"point {name!r}: position {value!r}, expected three finite numbers [m]")
     return _vec3(x)
 

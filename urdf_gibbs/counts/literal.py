@@ -24,9 +24,9 @@ from typing import Any
 
 from urdf_gibbs.counts.scalars import OPERATIONS, Counter, with_total
 from urdf_gibbs.dynamics import scalar
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import Body, Column, Model, model_of
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector
-from urdf_gibbs.engine.kernel import GRAVITY
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branch
@@ -104,7 +104,9 @@ class Literal:
         return with_total({name: getattr(self, name) for name in OPERATIONS})
 
 
-def literal(robot: Robot, formulation: types.ModuleType, quantity: str, rule: Rule = S18, gravity: Sequence[float] = GRAVITY) -> Literal:
+def literal(
+    robot: Robot, formulation: types.ModuleType, quantity: str, rule: Rule = S18, gravity: Sequence[float] = EARTH_GRAVITY
+) -> Literal:
     """The literal count of ``mass_matrix`` or ``bias`` of a formulation (a module of dynamics/)."""
     if quantity not in QUANTITIES:
         raise UnknownNameError("quantity", quantity, QUANTITIES)

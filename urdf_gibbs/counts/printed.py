@@ -86,6 +86,16 @@ class Method:
         """What the printed rows add up to."""
         return _sum(step.printed for step in self.steps if step.counted)
 
+    @property
+    def slips(self) -> tuple[str, ...]:
+        """The counted steps that are wrong: what they take, and what the paper has for them."""
+        return tuple(
+            f"{step.what}: {right} {kind}, counted as {wrong}"
+            for step in self.steps
+            for kind in ("multiplications", "additions")
+            if step.counted and (right := getattr(step.own, kind)) != (wrong := getattr(step.printed, kind))
+        )
+
 
 def _sum(formulas: Iterable[Formula]) -> Formula:
     total = _of_n("0", "0")
@@ -168,7 +178,7 @@ def _elastic(products: str, sums: str) -> Formula:
     return Formula(*(polynomial(("n", "m"), row) for row in both))
 
 
-SHAFEI_2017 = {  # Table 2, n elastic links with m modes each; M and right-hand side
+SHAFEI_2017 = {  # Table 2, to obtain the governing equations of n elastic links with m modes each
     "3x3": _elastic("-27 75/2 -9 18 -6 33/2 -45/2 3 9/2", "-18 26 -6 13 -4 11 -15 3 5"),
     "4x4": _elastic("-41 125/2 -13 27 -10 55/2 -75/2 6 15/2", "-33 48 -10 25 -9 20 -28 6 4"),
 }

@@ -21,6 +21,10 @@ class Pair:
     additions: float
 
     @property
+    def both(self) -> tuple[float, float]:
+        return self.multiplications, self.additions
+
+    @property
     def total(self) -> float:
         return self.multiplications + self.additions
 

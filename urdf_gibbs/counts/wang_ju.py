@@ -15,7 +15,7 @@ from urdf_gibbs.counts.printed import WANG_JU, Formula
 from urdf_gibbs.counts.robots import chain
 from urdf_gibbs.counts.scalars import as_written
 from urdf_gibbs.counts.tables import Figure, Row, Table, both, claims, curves, fits, fits_by_kind, pair, parts, value
-from urdf_gibbs.engine.kernel import REFERENCES
+from urdf_gibbs.dynamics.registry import REFERENCES
 
 LABELS = {"generalised_momentum": "generalised momentum", "pseudo_inertia": "pseudo-inertia", "explicit": "proposed"}
 ORDERS = (("explicit", "generalised_momentum"), ("generalised_momentum", "pseudo_inertia"), ("explicit", "pseudo_inertia"))

@@ -1,13 +1,15 @@
 """Gibbs-Appell with 3x3 matrices for robots with elastic links (Shafei 2017, S17), over any scalar; for trees, all joints, all bases.
 
-Everything stands in the axes of its own body. The sums of Exp. (I)-(III) over the links beyond a joint are collected from the leaves
-inwards: B0, B3 and B9 + B10 of all that a joint carries (sigma, psi, xi, gamma, lambda, U and V of Eqs. A.1-A.33 are these three, seen
-from joint j and turned), so that each of the terms 1-50 is counted once:
+This is another algorithm than the paper's, for the same equations; the paper's own, sum by sum, is shafei2017.py. Everything stands in the
+axes of its own body. The sums of Exp. (I)-(III) over the links beyond a joint are collected from the leaves inwards: B0, B3 and B9 + B10 of
+all that a joint carries (sigma, psi, xi, gamma, lambda, U and V of Eqs. A.1-A.33 are these three, seen from joint j and turned), so that
+each of the terms 1-50 is counted once:
 
   q-q, terms 1-3         axis . (moment of all beyond, for a unit acceleration of the other joint)
   q-delta, terms 4-10    4-8 what the tip carries, 9 and 10 the beam itself: C1 and alpha
-  q-X, terms 11, 12      and X-q, 44, 45; X-delta, 46-49; X-X, 50: the same with the axes of the base
-  delta-delta, 15-40     22-28, 30-36 what the tip carries, 29 C3 of the beam
+  delta-q, 15-21         15-19 what the tip carries, 20 and 21 the beam itself
+  q-X, terms 11, 12      and X-q, 44, 45; delta-X, 37-40; X-delta, 46-49; X-X, 50: the same with the axes of the base
+  delta-delta, 22-36     22-26 and 30-32 what both tips carry, 29 C3 of the beam, 27, 28 and 33-36 a beam that the other's tip carries
 
 The right-hand side is that of Eqs. 52-57: S (53) and T (54) of each body at zero accelerations, Q (56) of each coordinate, terms 13, 14,
 41-43 and 51 by one sweep inwards. Beyond the paper: the gyroscopic term w x (B10 w), which vanishes in the plane only; the exact rotation

@@ -19,19 +19,18 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.dynamics.local import Axis, Body, Full, LocalModel, Moments, Plane, Rotation, symmetric
 from urdf_gibbs.dynamics.scalar import Scalar, add, mul
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import plane_rotation
 
 Array = NDArray[np.float64]
+LOCAL_MODELS: Shelf[tuple[()], LocalModel] = Shelf()
 DUST = 1e-14  # of a direction cosine or, relative to the robot's size, of a length: what rounded angles leave
 
 
 def local_model(robot: Robot) -> LocalModel:
     """The robot's constants in local frames, made once."""
-    model: LocalModel | None = robot._cache.get("local")
-    if model is None:
-        model = robot._cache["local"] = _build(robot)
-    return model
+    return LOCAL_MODELS.get(robot, (), lambda: _build(robot))
 
 
 def parametric_model(robot: Robot, parameters: list[Scalar]) -> LocalModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar, Vector, add, cos, mul, scale, sin, vadd
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branches
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
 
@@ -61,12 +62,19 @@ class Model:
     subtree: list[range]  # the bodies that joint i carries, itself first
 
 
+MODELS: Shelf[tuple[()], Model] = Shelf()
+
+
 def model_of(robot: Robot) -> Model:
     """The robot's constants, made once."""
-    model: Model | None = robot._cache.get("model")
-    if model is None:
-        model = robot._cache["model"] = _build(robot)
-    return model
+    return MODELS.get(robot, (), lambda: _build(robot))
+
+
+def with_model(robot: Robot, model: Model) -> Robot:
+    """The same robot with these constants for its own, such as symbols in the place of numbers."""
+    made = replace(robot)
+    MODELS.of(made)[()] = model
+    return made
 
 
 def _build(robot: Robot) -> Model:

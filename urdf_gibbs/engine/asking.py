@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.arguments import Array as Array
+from urdf_gibbs.arguments import wide
 from urdf_gibbs.dynamics.evaluate import CHUNK
 from urdf_gibbs.engine.questions import Options, inputs_of, shape_of, width_of
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
-
-Array = NDArray[np.float64]
 
 
 class Kernel:
@@ -37,7 +37,7 @@ class Kernel:
             inputs = list(arguments)
         if len(inputs) != len(self.letters):
             raise ArgumentError(f"{self.name} takes {', '.join(self.letters)} and out=, got {len(inputs)} arrays")
-        arrays = [self._array(value, i) for i, value in enumerate(inputs)]
+        arrays = [wide(value, width, letter) for value, width, letter in zip(inputs, self.widths, self.letters, strict=True)]
         batch = self._leading(arrays)
         shape = (*batch, *self.shape)
         if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
@@ -54,12 +54,6 @@ class Kernel:
         if error is not None:
             raise error
         return result if out is None else out
-
-    def _array(self, value: Any, i: int) -> Array:
-        array = np.asarray(value, dtype=np.float64)
-        if array.ndim == 0 or array.shape[-1] != self.widths[i]:
-            raise ArgumentError(f"{self.letters[i]} has shape {array.shape}, expected (..., {self.widths[i]})")
-        return array
 
     def _leading(self, arrays: list[Array]) -> tuple[int, ...]:
         try:
@@ -85,8 +79,8 @@ class Kernel:
         chosen = np.arange(len(result)) if rows is None else rows
         for start in range(0, len(chosen), CHUNK):
             part = chosen[start : start + CHUNK]
-            q, v, tau, *extra = (x[part] for x in flat)  # extra: inertial parameters, where they are inputs
-            M, h = mass_matrix(q, *extra), bias(q, v, *extra)
+            q, v, tau, *extra = (x[part] for x in flat)  # extra: inertial parameters or gravity, where they are inputs
+            M, h = mass_matrix(q, *(extra if self.options.parametric else ())), bias(q, v, *extra)
             for i, row in enumerate(part):
                 idle = idle_velocities(robot, q[i], M[i])
                 if idle:

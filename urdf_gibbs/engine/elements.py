@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 
-from urdf_gibbs.engine.asking import Array, Kernel
-from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, Compiled, get_threads, kernel, shared_out
+from urdf_gibbs.arguments import Array
+from urdf_gibbs.engine.asking import Kernel
+from urdf_gibbs.engine.kernel import Compiled, kernel_of
 from urdf_gibbs.engine.questions import ELEMENTS, Options, checked_options, velocity_pairs
+from urdf_gibbs.engine.threads import get_threads, shared_out
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
+
+DEALT: Shelf[tuple[int, Options], Kernel] = Shelf()  # by the number of groups and the elements
 
 
 def dealt(robot: Robot, pairs: Iterable[Sequence[int | str]], threads: int) -> Callable[..., Array]:
     """The callable of these elements in that many groups, or of all at once where a group would be too large for code of its own."""
-    options = checked_options(robot, ELEMENTS, Options(GRAVITY, pairs=velocity_pairs(robot, pairs)))
-    key = f"dealt {threads} {options}"
-    found: Callable[..., Array] | None = robot._cache.get(key)
-    if found is None:
-        groups = [code_of(robot, group) for group in groups_of(options.pairs, threads)]
-        compiled = [code for code in groups if isinstance(code, Compiled)]
-        whole = len(groups) == 1 or len(compiled) < len(groups)
-        found = kernel(robot, ELEMENTS, pairs=options.pairs) if whole else Dealt(robot, options, compiled).entry
-        robot._cache[key] = found
-    return found
+    options = checked_options(robot, ELEMENTS, Options(pairs=velocity_pairs(robot, pairs)))
+    return DEALT.get(robot, (threads, options), lambda: _made(robot, options, threads)).entry
+
+
+def _made(robot: Robot, options: Options, threads: int) -> Kernel:
+    groups = [code_of(robot, group) for group in groups_of(options.pairs, threads)]
+    compiled = [code for code in groups if isinstance(code, Compiled)]
+    whole = len(groups) == 1 or len(compiled) < len(groups)
+    return code_of(robot, options.pairs) if whole else Dealt(robot, options, compiled)
 
 
 class Dealt(Kernel):
@@ -50,7 +54,4 @@ def groups_of(pairs: tuple[tuple[int, int], ...], threads: int) -> list[tuple[tu
 
 def code_of(robot: Robot, pairs: tuple[tuple[int, int], ...]) -> Kernel:
     """What answers for these elements; machine code of their own where it is a Compiled."""
-    kernel(robot, ELEMENTS, pairs=pairs)
-    options = checked_options(robot, ELEMENTS, Options(GRAVITY, pairs=pairs))
-    made: Kernel = robot._cache[f"made {COMPILED} {ELEMENTS} {options}"]
-    return made
+    return kernel_of(robot, ELEMENTS, Options(pairs=pairs))

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from urdf_gibbs.engine.objects import load_code
 
 MAX_INPUTS = 4
@@ -30,14 +32,16 @@ API = (
     "PyObject_Vectorcall",
     "PyTuple_GetItem",
     "PyTuple_Size",
+    "Py_DecRef",
     "Py_IncRef",
 )
 
 IR = """
 ; Py_buffer: buf, obj, len, itemsize, readonly, ndim, format, shape, strides, suboffsets, internal
 %view = type { ptr, ptr, i64, i64, i32, i32, ptr, ptr, ptr, ptr, ptr }
-; kernel, fallback, the string "out", number of inputs, dimensions of the output, widths of the inputs, shape of the output
-%context = type { ptr, ptr, ptr, i64, i64, [4 x i64], [2 x i64] }
+; kernel, fallback, the string "out", number of inputs, dimensions of the output, widths of the inputs, shape of the output,
+; numpy.empty, the shape of the output as a tuple
+%context = type { ptr, ptr, ptr, i64, i64, [4 x i64], [2 x i64], ptr, ptr }
 
 declare void @PyBuffer_Release(ptr)
 declare ptr @PyBytes_AsString(ptr)
@@ -46,6 +50,7 @@ declare i32 @PyObject_GetBuffer(ptr, ptr, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
+declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
 
 ; Take the buffer of an object if it is aligned float64 memory of this shape. If not, nothing is held and no error is set.
@@ -111,6 +116,7 @@ clear:
 
 define ptr @entry(ptr %self, ptr %args, i64 %nargs, ptr %names) {
   %views = alloca [5 x %view]                                           ; the inputs, and the output after them
+  %extents = alloca ptr
   %block = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %context = call ptr @PyBytes_AsString(ptr %block)
   %n.at = getelementptr inbounds %context, ptr %context, i64 0, i32 3
@@ -120,7 +126,10 @@ define ptr @entry(ptr %self, ptr %args, i64 %nargs, ptr %names) {
 count:
   %n.all = add i64 %n, 1
   %count.ok = icmp eq i64 %nargs, %n.all
-  br i1 %count.ok, label %output, label %fallback
+  br i1 %count.ok, label %given, label %without
+without:
+  %without.ok = icmp eq i64 %nargs, %n
+  br i1 %without.ok, label %new, label %fallback
 keywords:
   %n.names = call i64 @PyTuple_Size(ptr %names)
   %names.ok = icmp eq i64 %n.names, 1
@@ -132,18 +141,34 @@ name:
   %name.at = getelementptr inbounds %context, ptr %context, i64 0, i32 2
   %name.want = load ptr, ptr %name.at
   %name.ok = icmp eq ptr %name.is, %name.want
-  br i1 %name.ok, label %output, label %fallback
+  br i1 %name.ok, label %given, label %fallback
 
-output:                                                                 ; in both forms it follows the inputs in %args
-  %out.at = getelementptr inbounds ptr, ptr %args, i64 %n
-  %out = load ptr, ptr %out.at
+given:                                                                  ; in both forms it follows the inputs in %args
+  %given.at = getelementptr inbounds ptr, ptr %args, i64 %n
+  %given.out = load ptr, ptr %given.at
+  br label %output
+new:
+  %empty.at = getelementptr inbounds %context, ptr %context, i64 0, i32 7
+  %empty = load ptr, ptr %empty.at
+  %tuple.at = getelementptr inbounds %context, ptr %context, i64 0, i32 8
+  %tuple = load ptr, ptr %tuple.at
+  store ptr %tuple, ptr %extents
+  %new.out = call ptr @PyObject_Vectorcall(ptr %empty, ptr %extents, i64 1, ptr null)
+  %none = icmp eq ptr %new.out, null
+  br i1 %none, label %no.memory, label %output
+no.memory:                                                              ; and the exception is set
+  ret ptr null
+
+output:
+  %out = phi ptr [ %given.out, %given ], [ %new.out, %new ]
+  %own = phi i1 [ false, %given ], [ true, %new ]
   %out.view = getelementptr inbounds %view, ptr %views, i64 %n
   %out.ndim.at = getelementptr inbounds %context, ptr %context, i64 0, i32 4
   %out.ndim = load i64, ptr %out.ndim.at
   %out.shape = getelementptr inbounds %context, ptr %context, i64 0, i32 6
   ; C_CONTIGUOUS | FORMAT | WRITABLE
   %out.ok = call i1 @take(ptr %out, ptr %out.view, i32 61, i64 %out.ndim, ptr %out.shape)
-  br i1 %out.ok, label %output.held, label %fallback
+  br i1 %out.ok, label %output.held, label %failed
 output.held:
   %out.first = load i64, ptr %out.view
   %out.len.at = getelementptr inbounds %view, ptr %out.view, i64 0, i32 2
@@ -222,11 +247,20 @@ free.one:
   %j.next = add nuw nsw i64 %j, 1
   br label %free
 freed:
-  br i1 %ok, label %return, label %fallback
+  br i1 %ok, label %return, label %failed
 return:
+  br i1 %own, label %handed, label %shared
+shared:
   call void @Py_IncRef(ptr %out)
+  br label %handed
+handed:
   ret ptr %out
 
+failed:
+  br i1 %own, label %drop, label %fallback
+drop:
+  call void @Py_DecRef(ptr %out)
+  br label %fallback
 fallback:
   %g.at = getelementptr inbounds %context, ptr %context, i64 0, i32 1
   %g = load ptr, ptr %g.at
@@ -245,9 +279,11 @@ class MethodDef(ctypes.Structure):
 class Entry(NamedTuple):
     """What an entry needs for as long as it exists; being its ``self``, it lives exactly that long."""
 
-    context: bytes  # %context of the IR, which points at the two that follow
+    context: bytes  # %context of the IR, which points at the four that follow
     fallback: Callable[..., Any]
     keyword: str
+    empty: Callable[..., Any]
+    shape: tuple[int, ...]
     definition: MethodDef
 
 
@@ -271,9 +307,9 @@ def make_entry(
     fallback: Callable[..., Any],
     doc: str = "",
 ) -> Callable[..., Any]:
-    """Return a builtin function ``f(x0, ..., out)`` that runs a kernel and returns ``out``.
+    """Return a builtin function ``f(x0, ..., out)`` that runs a kernel and returns ``out``, or without it a new array.
 
-    The kernel runs if every input is a one-dimensional and the output a writable C-contiguous aligned float64 buffer
+    The kernel runs if every input is a one-dimensional and the output, if given, a writable C-contiguous aligned float64 buffer
     of exactly the given shape, and the output shares no memory with an input. In every other case, and if the kernel
     reports a failure, the result is that of ``fallback`` with the same arguments.
 
@@ -290,7 +326,10 @@ def make_entry(
         raise ValueError(f"kernel {name!r}: inputs {tuple(inputs)} and output {output}, allowed are 1 to {MAX_INPUTS} and {MAX_NDIM} axes")
     widths = [*inputs, *[0] * (MAX_INPUTS - len(inputs))]
     shape = [*output, *[0] * (MAX_NDIM - len(output))]
-    context = struct.pack("=5q4q2q", address, id(fallback), id(OUT), len(inputs), len(output), *widths, *shape)
+    empty, axes = np.empty, tuple(output)
+    context = struct.pack("=5q4q2q2q", address, id(fallback), id(OUT), len(inputs), len(axes), *widths, *shape, id(empty), id(axes))
     definition = MethodDef(name.encode(), _body(), METH_FASTCALL_KEYWORDS, doc.encode())
-    entry: Callable[..., Any] = _new_function(ctypes.addressof(definition), Entry(context, fallback, OUT, definition), __name__)
+    entry: Callable[..., Any] = _new_function(
+        ctypes.addressof(definition), Entry(context, fallback, OUT, empty, axes, definition), __name__
+    )
     return entry

@@ -7,113 +7,69 @@ goes straight to machine code (entry.py); everything else comes here: lists, oth
 from __future__ import annotations
 
 import ctypes
-import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.dynamics import (
-    explicit,
-    generalised_momentum,
-    gibbs_appell,
-    gibbs_appell_3x3,
-    gibbs_appell_flexible,
-    lagrangian_4x4,
-    pseudo_inertia,
-    transformations_flexible,
-)
+from urdf_gibbs.arguments import Array, triple
+from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.asking import Array, Kernel
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, check_method
+from urdf_gibbs.engine.asking import Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
-from urdf_gibbs.engine.questions import ELEMENTS, QUESTIONS, STRAIGHT_DEFAULT, Options, answer, checked_options, trace, velocity_pairs
-from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
+from urdf_gibbs.engine.questions import (
+    ELEMENTS,
+    QUATERNION_TOLERANCE,
+    QUESTIONS,
+    STRAIGHT_DEFAULT,
+    Options,
+    answer,
+    checked_options,
+    trace,
+    velocity_pairs,
+)
+from urdf_gibbs.engine.threads import get_threads, shared_out
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.locks import Lock
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.garbage import not_collected
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 
-GRAVITY = (0.0, 0.0, -9.81)
-COMPILED = "compiled"
-REFERENCES: dict[str, ModuleType] = {
-    "gibbs_appell": gibbs_appell,
-    "explicit": explicit,
-    "gibbs_appell_flexible": gibbs_appell_flexible,
-    "transformations_flexible": transformations_flexible,
-    "lagrangian_4x4": lagrangian_4x4,
-    "gibbs_appell_3x3": gibbs_appell_3x3,
-    "generalised_momentum": generalised_momentum,
-    "pseudo_inertia": pseudo_inertia,
-}
-METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
-BASELINES = ("lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum", "pseudo_inertia")  # what S18 and WJ compare theirs with
-FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
-PATIENCE = 100  # states answered in plain Python before a compilation is worth its time
 FEW = 256  # rows that are sooner done one by one than code for batches is compiled
 PIECES = 8  # of a batch for each thread
 WORK = 3_000_000  # operations in a batch for each thread: less is done before another thread has woken up
 
-_threads = max(1, os.cpu_count() or 1)
-_pool: ThreadPoolExecutor | None = None
-_lock = threading.RLock()
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What makes one kernel of a robot differ from another: the question, its options, and the formulation that answers."""
+
+    question: str
+    options: Options
+    method: str
 
 
-def methods_of(robot: Robot) -> tuple[str, ...]:
-    """The formulations that a robot is compared by unless others are named."""
-    return FLEXIBLE_METHODS if robot.is_flexible else METHODS
-
-
-def check_method(robot: Robot, method: str) -> None:
-    """Raise where there is no such formulation, or none for this robot."""
-    if method != COMPILED and method not in REFERENCES:
-        raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
-    if robot.is_flexible and method not in FLEXIBLE_METHODS:
-        expected = ", ".join(FLEXIBLE_METHODS)
-        raise ArgumentError(
-            f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
-        )
-
-
-def set_threads(count: int) -> None:
-    """How many threads a large batch may use (default: one for each core)."""
-    global _threads, _pool
-    if count < 1:
-        raise ArgumentError(f"{count} threads, expected at least 1")
-    with _lock:
-        _threads, _pool = count, None
-
-
-def _forget_threads() -> None:
-    """A forked process has none of its parent's threads, and perhaps its locks in a strange state."""
-    global _pool, _lock
-    _pool, _lock = None, threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
-
-
-def get_threads() -> int:
-    """How many threads a large batch may use."""
-    return _threads
+KERNELS: Shelf[Asked, Kernel] = Shelf()
+_lock = Lock()  # of the code for batches
 
 
 def kernel(
     robot: Robot,
     name: str,
     *,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike | None = EARTH_GRAVITY,
     frame: str = "",
     point: ArrayLike = (0.0, 0.0, 0.0),
     parameters: bool = False,
@@ -124,28 +80,24 @@ def kernel(
     if name not in QUESTIONS:
         raise UnknownNameError("kernel", name, list(QUESTIONS))
     check_method(robot, method)
-    options = checked_options(robot, name, _options(gravity, frame, point, parameters, velocity_pairs(robot, pairs)))
-    key = f"{method} {name} {options}"
-    found: Callable[..., Array] | None = robot._cache.get(key)
-    if found is None:
-        with _lock:
-            found = robot._cache.get(key)
-            if found is None:
-                made = _made(robot, name, options) if method == COMPILED else Reference(robot, name, options, method)
-                robot._cache[f"made {key}"] = made  # first: whoever finds the entry looks for this too, without the lock
-                found = robot._cache[key] = made.entry
-    return found
+    baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
+    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None)
+    return kernel_of(robot, name, options, method).entry
 
 
-def c_function(robot: Robot, name: str, gravity: ArrayLike = GRAVITY, careful: bool = False) -> Any:
+def kernel_of(robot: Robot, name: str, options: Options, method: str = COMPILED) -> Kernel:
+    """What answers a question, the same one each time."""
+    asked = Asked(name, checked_options(robot, name, options), method)
+    return KERNELS.get(robot, asked, lambda: _made(robot, asked))
+
+
+def c_function(robot: Robot, name: str, gravity: ArrayLike = EARTH_GRAVITY, careful: bool = False) -> Any:
     """The question as a C function ``int64_t f(const double *input, ..., double *output)`` for one state, 0 where all went well.
 
     Returns a ctypes function; ``careful`` takes the way through Python that solves ill-conditioned states and names singular
     ones. The exception behind a nonzero status is kept as ``function.problem``.
     """
-    entry = kernel(robot, name, gravity=gravity)
-    options = checked_options(robot, name, _options(gravity))
-    made = robot._cache[f"made {COMPILED} {name} {options}"]
+    made = kernel_of(robot, name, Options(triple(gravity, "gravity")))
     if isinstance(made, Compiled) and not careful:
         return made.single
     shapes = [*((width,) for width in made.widths), made.shape]
@@ -156,7 +108,7 @@ def c_function(robot: Robot, name: str, gravity: ArrayLike = GRAVITY, careful: b
             for p, shape in zip(pointers, shapes, strict=True)
         ]
         try:
-            entry(*arrays)
+            made.entry(*arrays)
         except BaseException as problem:
             made_up.problem = problem
             return SINGULAR
@@ -167,53 +119,11 @@ def c_function(robot: Robot, name: str, gravity: ArrayLike = GRAVITY, careful: b
     return made_up
 
 
-def adaptive(robot: Robot, name: str, **options: Any) -> Callable[..., Array]:
-    """In plain Python for the first calls, compiled when there are more: nobody waits for the compiler to see one Jacobian."""
-    key = f"adaptive {name} {options}"
-    found: Adaptive | None = robot._cache.get(key)
-    if found is None:
-        found = robot._cache[key] = Adaptive(robot, name, options)
-    return found
-
-
-class Adaptive:
-    """A question that is compiled once it has been asked for PATIENCE states."""
-
-    def __init__(self, robot: Robot, name: str, options: dict[str, Any]) -> None:
-        self._plain = Plain(robot, name, checked_options(robot, name, _options(**options)))
-        self._compile: Callable[[], Callable[..., Array]] = lambda: kernel(robot, name, **options)
-        self._compiled: Callable[..., Array] | None = None
-        self._asked = 0
-
-    def __call__(self, *arguments: Any, out: Array | None = None) -> Array:
-        if self._compiled is None:
-            self._asked += max(1, np.size(arguments[0]) // max(1, self._plain.widths[0]))
-            if self._asked <= PATIENCE:
-                return self._plain.general(*arguments, out=out)
-            self._compiled = self._compile()
-        return self._compiled(*arguments) if out is None else self._compiled(*arguments, out)
-
-
-def _options(
-    gravity: ArrayLike = GRAVITY,
-    frame: str = "",
-    point: ArrayLike = (0.0, 0.0, 0.0),
-    parameters: bool = False,
-    pairs: tuple[tuple[int, int], ...] = (),
-) -> Options:
-    return Options(triple(gravity, "gravity"), frame, triple(point, "point"), parameters, pairs)
-
-
-def triple(values: ArrayLike, name: str) -> tuple[float, float, float]:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (3,):
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,)")
-    x, y, z = array.tolist()
-    return x, y, z
-
-
-def _made(robot: Robot, name: str, options: Options) -> Kernel:
+def _made(robot: Robot, asked: Asked) -> Kernel:
     """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
+    name, options = asked.question, asked.options
+    if asked.method != COMPILED:
+        return Reference(robot, name, options, asked.method)
     if not robot.nv:
         return Plain(robot, name, options)  # nothing moves
     try:
@@ -226,7 +136,7 @@ def _made(robot: Robot, name: str, options: Options) -> Kernel:
         work = arithmetic(program.outputs)
         return Compiled(robot, name, options, load_code(single), lambda stride: load_code(batch_ir(program, stride)), work)
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
-        code = load_code(loop_ir(robot, name, QUESTIONS[name].inputs, options), symbols=memory_functions())
+        code = load_code(loop_ir(robot, name, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # at least, or it would be straight-line code
         return Compiled(robot, name, options, code, lambda stride: code, work)
     return Composed(robot, name, options)
@@ -236,7 +146,8 @@ class Own(Kernel):
     """Answered by the production formulation."""
 
     def companion(self, name: str) -> Callable[..., Array]:
-        return kernel(self.robot, name, gravity=self.options.gravity, parameters=self.options.parametric)
+        options = Options(self.options.gravity, parametric=self.options.parametric, free_gravity=self.options.free_gravity)
+        return kernel_of(self.robot, name, options).entry
 
 
 class Compiled(Own):
@@ -258,7 +169,7 @@ class Compiled(Own):
         return f"{self.name} of {self.robot.name or 'a robot'}: {arguments} -> (..., {', '.join(map(str, self.shape))})"
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
-        return self.fill(flat, result, batch, _threads)
+        return self.fill(flat, result, batch, get_threads())
 
     def fill(self, flat: list[Array], result: Array, batch: tuple[int, ...], threads: int) -> Exception | None:
         """``_fill`` on at most so many threads; the result may be some columns of a wider array."""
@@ -349,8 +260,9 @@ class Composed(Plain):
     def _tied(self, flat: list[Array]) -> Array:
         """Mimic joints freed, and tied again by v_free = G v."""
         free, G, positions = freed(self.robot)
-        states = [positions(flat[0])] + [x @ G.T for x in flat[1:]]
-        full = kernel(free, self.name, gravity=self.options.gravity)(*states)
+        count = len(QUESTIONS[self.name].inputs)
+        states = [positions(flat[0])] + [x @ G.T for x in flat[1:count]]
+        full = kernel_of(free, self.name, self.options).entry(*states, *flat[count:])
         return np.asarray(G.T @ full @ G if self.name == "mass_matrix" else full @ G)
 
 
@@ -358,11 +270,13 @@ class Reference(Kernel):
     """Answered by one of the papers' formulations in plain Python: M and h, and what follows from them."""
 
     def __init__(self, robot: Robot, name: str, options: Options, method: str) -> None:
+        if options.free_gravity:
+            raise ArgumentError(f"gravity=None, which makes it an input, is for method={COMPILED!r}; expected (3,) numbers")
         super().__init__(robot, name, options)
         self.method = method
 
     def companion(self, name: str) -> Callable[..., Array]:
-        return kernel(self.robot, name, gravity=self.options.gravity, method=self.method)
+        return kernel_of(self.robot, name, Options(self.options.gravity), self.method).entry
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
@@ -391,29 +305,3 @@ class Reference(Kernel):
         if self.name == "kinetic_energy":
             return np.asarray(0.5 * np.einsum("ni,nij,nj->n", rest[0], M, rest[0]))
         raise ArgumentError(f"{self.name} does not depend on the formulation; leave method={self.method!r} out")
-
-
-def shared_out(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
-    """``action(*piece)`` for all pieces, here and on ``threads`` - 1 others; the results in no order.
-
-    Pieces go to whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
-    """
-    left = iter(pieces)
-
-    def work() -> list[Any]:
-        return [action(*piece) for piece in left]  # handing out the next one is atomic
-
-    running = [_executor().submit(work) for _ in range(threads - 1)]
-    results = work()
-    for job in running:
-        if not job.cancel():
-            results += job.result()
-    return results
-
-
-def _executor() -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(_threads, thread_name_prefix="urdf_gibbs")
-        return _pool

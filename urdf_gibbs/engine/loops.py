@@ -33,7 +33,7 @@ from urdf_gibbs.engine.joint_steps import (
     place_step,
     release_step,
 )
-from urdf_gibbs.engine.questions import SUSPECT, Options
+from urdf_gibbs.engine.questions import SUSPECT, Options, inputs_of, width_of
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -167,7 +167,8 @@ class Driver:
             "out": self.row("%out", iv, 1),
         }
         for number, letter in enumerate(self.inputs[1:], 1):
-            pointers[letter] = self.row(f"%in{number}", iv, 1)
+            if letter != "gravity":  # which belongs to no joint
+                pointers[letter] = self.row(f"%in{number}", iv, 1)
         if self.needs_columns:
             at = column if column != "0" else iv
             for k in range(6):
@@ -230,8 +231,12 @@ class Driver:
         self.do(f"%forces = getelementptr inbounds double, ptr %work, i64 {(n + 1) * WORKS}")
         self.do(f"call void @llvm.memset.p0.i64(ptr align 8 %work, i8 0, i64 {8 * WORKS}, i1 false)")
         for i, g in enumerate(self.options.gravity):
+            against = literal(-g)
+            if self.options.free_gravity:
+                given = self.value(f"getelementptr inbounds double, ptr %in{len(self.inputs) - 1}, i64 {i}")
+                against = self.value(f"fneg double {self.value(f'load double, ptr {given}, align 8')}")
             address = self.value(f"getelementptr inbounds double, ptr %work, i64 {WORK['a'].start + i}")
-            self.do(f"store double {literal(-g)}, ptr {address}")
+            self.do(f"store double {against}, ptr {address}")
         body()
         self.do("call void @PyMem_RawFree(ptr %work)")
         self.do(f"ret i64 {self.value('load i64, ptr %status')}")
@@ -245,9 +250,9 @@ class Driver:
         return text + f"define i64 @single({arguments}) {{\n{single}\n}}\n" + self._batch(arguments)
 
     def _batch(self, arguments: str) -> str:
-        nq, nv = self.robot.nq, self.robot.nv
+        nv = self.robot.nv
         size = nv * nv if self.needs_columns else nv
-        widths = [nq] + [nv] * (len(self.inputs) - 1)
+        widths = [width_of(self.robot, letter) for letter in self.inputs]
         lines = [f"define i64 @batch({arguments}, i64 %rows) {{", "entry:", "  br label %test", "test:"]
         lines += ["  %i = phi i64 [0, %entry], [%next, %row]", "  %all = phi i64 [0, %entry], [%both, %row]"]
         lines += ["  %going = icmp slt i64 %i, %rows", "  br i1 %going, label %row, label %end", "row:"]
@@ -280,8 +285,9 @@ def sincos_one() -> str:
 # Questions --------------------------------------------------------------------------------------------
 
 
-def loop_ir(robot: Robot, name: str, inputs: tuple[str, ...], options: Options) -> str:
+def loop_ir(robot: Robot, name: str, options: Options) -> str:
     """The module of a question for a robot without mimic joints: ``single`` and ``batch``."""
+    inputs = inputs_of(name, options)
     driver = Driver(robot, inputs, options)
     n = len(driver.model.bodies)
     last = str(n - 1)

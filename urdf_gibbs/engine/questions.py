@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from urdf_gibbs.dynamics import gibbs_appell_flexible as flexible
 from urdf_gibbs.dynamics import kinematics, local_force, local_forward, local_inertia
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
@@ -37,11 +38,12 @@ SUSPECT = 1e-7
 class Options:
     """What is baked into a kernel beside the robot."""
 
-    gravity: tuple[float, float, float]
+    gravity: tuple[float, float, float] = EARTH_GRAVITY
     frame: str = ""
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     parametric: bool = False  # inertial parameters are the last input
     pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the elements of M that are asked for
+    free_gravity: bool = False  # gravity is the last input, and not baked in
 
 
 Traced = tuple[list[Any], list[Check]]
@@ -58,11 +60,12 @@ class Question:
 
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
-    return (*QUESTIONS[name].inputs, "parameters") if options.parametric else QUESTIONS[name].inputs
+    last = ("parameters",) if options.parametric else ("gravity",) if options.free_gravity else ()
+    return (*QUESTIONS[name].inputs, *last)
 
 
 def width_of(robot: Robot, letter: str) -> int:
-    return {"q": robot.nq, "parameters": 10 * len(robot.joints)}.get(letter, robot.nv)
+    return {"q": robot.nq, "parameters": 10 * len(robot.joints), "gravity": 3}.get(letter, robot.nv)
 
 
 def shape_of(robot: Robot, name: str, options: Options) -> tuple[int, ...]:
@@ -76,6 +79,9 @@ def answer(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> lis
 
 def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
     question = QUESTIONS[name]
+    if options.free_gravity:
+        x, y, z = inputs[-1]
+        inputs, options = inputs[:-1], replace(options, gravity=(x, y, z))
     if robot.is_flexible and name in FLEXIBLE:
         return FLEXIBLE[name](robot, options, *inputs)
     if not question.local:
@@ -169,6 +175,13 @@ def _potential_energy(robot: Robot, options: Options, q: list[Any]) -> Traced:
 def _first_moment(robot: Robot, options: Options, q: list[Any]) -> Traced:
     mass, moment = kinematics.first_moment(model_of(robot), q)
     return [mass, *moment], []
+
+
+def _centre_of_mass(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    mass, moment = kinematics.first_moment(model_of(robot), q)
+    if mass == 0.0:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no mass that moves: its centre of mass does not exist")
+    return [x / mass for x in moment], []
 
 
 def _momentum(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
@@ -288,6 +301,7 @@ QUESTIONS: dict[str, Question] = {
     "kinetic_energy": Question(("q", "v"), lambda robot: (), _kinetic_energy),
     "potential_energy": Question(("q",), lambda robot: (), _potential_energy, local=False),
     "first_moment": Question(("q",), lambda robot: (4,), _first_moment, local=False),
+    "centre_of_mass": Question(("q",), lambda robot: (3,), _centre_of_mass, local=False),
     "momentum": Question(("q", "v"), lambda robot: (6,), _momentum, local=False),
     "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
     "placement": Question(("q",), lambda robot: (4, 4), _placement, local=False),
@@ -296,10 +310,15 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
+FALLING = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")  # gravity matters
+
+
 def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the question, so that equal kernels are one."""
-    falls = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
-    gravity = options.gravity if name in falls else (0.0, 0.0, 0.0)
+    free = options.free_gravity and name in FALLING
+    gravity = options.gravity if name in FALLING and not free else (0.0, 0.0, 0.0)
+    if options.parametric and free:
+        raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
     if options.parametric and robot.is_flexible:
         raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: inertial parameters as an input are for rigid links")
     if options.parametric and not QUESTIONS[name].local:
@@ -317,7 +336,7 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
         if not options.pairs:
             raise ArgumentError("no pairs, expected (row, column) of at least one element of M")
         pairs = tuple((max(pair), min(pair)) for pair in options.pairs)  # M is symmetric
-    return Options(gravity, parametric=options.parametric, pairs=pairs)
+    return Options(gravity, parametric=options.parametric, pairs=pairs, free_gravity=free)
 
 
 def velocity_pairs(robot: Robot, pairs: Iterable[Sequence[int | str]]) -> tuple[tuple[int, int], ...]:

@@ -51,6 +51,7 @@ class Struct:
     """Made with one array or number for each field, by name; arrays are shared, not copied, numbers may be left out: 0."""
 
     _fields: dict[str, Any]  # a Field, or another Struct class
+    kept: Any = None  # what has to live as long as this: the functions whose addresses stand in the arrays
 
     def __init__(self, **values: Any) -> None:
         self._table = table = np.zeros((len(self._fields), WORDS), np.int64)
@@ -82,7 +83,9 @@ class Struct:
 
     def replaced(self, **values: Any) -> Any:
         """The same with some fields changed."""
-        return type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
+        made = type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
+        made.kept = self.kept
+        return made
 
 
 S = TypeVar("S", bound=type[Struct])

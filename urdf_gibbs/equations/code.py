@@ -6,19 +6,19 @@ one of the papers' formulations.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY, finite_gravity
 from urdf_gibbs.dynamics.local_forward import solved
-from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.model import model_of, with_model
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, check_method
 from urdf_gibbs.dynamics.scalar import dot, matvec, vadd, vsub
 from urdf_gibbs.engine.emit import SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
-from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, REFERENCES, check_method, triple
 from urdf_gibbs.engine.questions import QUESTIONS, SUSPECT, Options, answer, checked_options, quaternion_checks, trace, width_of
 from urdf_gibbs.equations import c_code, graph_sympy, python_code
 from urdf_gibbs.equations.assignments import function
@@ -52,7 +52,7 @@ def generate(
     what: Sequence[str] = ("mass_matrix", "bias"),
     language: str = "python",
     *,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike = EARTH_GRAVITY,
     named: bool = False,
     method: str = COMPILED,
     frame: str = "",
@@ -71,7 +71,7 @@ def source(
     robot: Robot,
     what: Sequence[str],
     *,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike = EARTH_GRAVITY,
     named: bool = False,
     method: str = COMPILED,
     frame: str = "",
@@ -83,9 +83,7 @@ def source(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint: there are no equations of motion")
     chosen = NAMED if named and method == COMPILED else method
-    wanted = Options(triple(gravity, "gravity"), frame)
-    if not all(map(math.isfinite, wanted.gravity)):
-        raise ArgumentError(f"gravity {wanted.gravity}: expected three finite numbers [m/s^2]")
+    wanted = Options(finite_gravity(gravity), frame)
     kept = {name: checked_options(robot, name, wanted) for name in names}
     tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it names the joints of a singular mass matrix
     functions = []
@@ -142,7 +140,7 @@ def _by_formulation(robot: Robot, name: str, options: Options, method: str, name
         model, parameters = named_model(robot, lambda label, value: graph.input("parameters", numbers.setdefault(label, len(numbers))))
         letters.append(("parameters", len(parameters)))
     if name in ("potential_energy", "jacobian", "placement"):
-        outputs = answer(replace(robot, _cache={"model": model}), name, options, *inputs)
+        outputs = answer(with_model(robot, model), name, options, *inputs)
     else:
         outputs, pivots = _answered(REFERENCES[method], model, name, list(options.gravity), *inputs)
     scale = inertia_scale(robot, robot.neutral())

@@ -16,9 +16,10 @@ import numpy as np
 import sympy
 
 from urdf_gibbs.dynamics import kinematics, scalar
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY, finite_gravity
 from urdf_gibbs.dynamics.model import Model
+from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.dynamics.scalar import Scalar, Vector, dot, matvec, mul, vadd
-from urdf_gibbs.engine.kernel import GRAVITY, REFERENCES
 from urdf_gibbs.equations.collect import collected, number
 from urdf_gibbs.equations.parameters import Coordinate, Parameter, exact, named_model, positions, rates
 from urdf_gibbs.equations.trigonometry import Algebra, Sum, TooLong
@@ -120,7 +121,7 @@ def equations(
     what: Sequence[str] = ("mass_matrix", "bias"),
     method: str = "explicit",
     named: bool = True,
-    gravity: Sequence[float] = GRAVITY,
+    gravity: Sequence[float] = EARTH_GRAVITY,
     frame: str | None = None,
     seconds: float = SECONDS,
 ) -> Equations:
@@ -140,7 +141,7 @@ def equations(
             raise ArgumentError(f"{name} needs a frame: the name of a link")
     if method not in REFERENCES:
         raise UnknownNameError("method", method, tuple(REFERENCES))
-    task = _Task(robot, method, _gravity(gravity), frame)
+    task = _Task(robot, method, finite_gravity(gravity), frame)
     algebra = Algebra(task.groups(), task.unit_quaternions(), seconds)
     values = {} if named else {parameter.name: parameter.value for parameter in task.parameters()}
     notes: list[str] = []
@@ -191,14 +192,6 @@ def evaluated(expression: sympy.Matrix, numbers: dict[str, float]) -> np.ndarray
 
 def _names(expression: sympy.Matrix) -> set[str]:
     return {symbol.name for symbol in expression.free_symbols}
-
-
-def _gravity(gravity: Sequence[float]) -> tuple[float, float, float]:
-    values = np.asarray(gravity, dtype=float)
-    if values.shape != (3,) or not np.isfinite(values).all():
-        raise ArgumentError(f"gravity {gravity}: expected three finite numbers [m/s^2]")
-    x, y, z = values.tolist()
-    return x, y, z
 
 
 # What is asked of the formulation -------------------------------------------------------------------

@@ -8,10 +8,12 @@ are the elastic coordinates delta themselves; with foreshortening M > m, and the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from urdf_gibbs.robot.derived import read_only
 
 if TYPE_CHECKING:
     from urdf_gibbs.flexible.build import Specification
@@ -51,3 +53,6 @@ class Beam:
     def m(self) -> int:
         """How many elastic coordinates it has."""
         return len(self.names)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(read_only(state))

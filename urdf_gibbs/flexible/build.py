@@ -258,23 +258,14 @@ def _integrated(spec: Specification, L: float, mu: float, root: Array, R: Array)
     g = np.array([mode.sign * _at(mode.rotation, eta) for mode in found])
     axes = np.array([R[:, mode.about] for mode in found])
     J = np.array(spec.rotary if spec.rotary is not None else (0.0, 0.0, 0.0), dtype=float)
-    same = np.array([[float(a.direction == b.direction) for b in found] for a in found])
+    same = _same_direction(found)
     spin, spins = np.zeros((m, 3)), np.zeros((m, m))
     if spec.elastic_rotary:
         J_of = np.array([J[mode.about] if mode.rotation is not None else 0.0 for mode in found])
         spin = (J_of * (g @ weights))[:, None] * axes
         spins = same * J_of * ((g * weights) @ g.T)
 
-    # Eq. 31: one strain for each direction, and the shear of Timoshenko's theory.
-    strain = np.array([_at(mode.displacement if mode.direction == "x" else mode.rotation, eta, 1) for mode in found])
-    stiffness = np.array([float(getattr(spec, STIFFNESS[mode.direction])) for mode in found])
-    K = same * stiffness * ((strain * weights) @ strain.T)
-    if any(mode.shear is not None for mode in found):
-        assert spec.kGA is not None
-        shear = np.array([_at(mode.shear, eta) for mode in found])
-        K += same * spec.kGA * ((shear * weights) @ shear.T)
-    K = 0.5 * (K + K.T)
-
+    K = _stiffness(spec, found, eta, weights)
     x, mass = R[:, 0], mu * L
     return Beam(
         link=spec.link,
@@ -301,6 +292,24 @@ def _integrated(spec: Specification, L: float, mu: float, root: Array, R: Array)
         frame=_frozen(R),
         specification=spec,
     )
+
+
+def _same_direction(found: list[Mode]) -> Array:
+    """(m, m): 1 where two modes have the same direction, else 0."""
+    return np.array([[float(a.direction == b.direction) for b in found] for a in found])
+
+
+def _stiffness(spec: Specification, found: list[Mode], eta: Array, weights: Array) -> Array:
+    """Eq. 31 (m, m): one strain for each direction, and the shear of Timoshenko's theory."""
+    same = _same_direction(found)
+    strain = np.array([_at(mode.displacement if mode.direction == "x" else mode.rotation, eta, 1) for mode in found])
+    stiffness = np.array([float(getattr(spec, STIFFNESS[mode.direction])) for mode in found])
+    K = same * stiffness * ((strain * weights) @ strain.T)
+    if any(mode.shear is not None for mode in found):
+        assert spec.kGA is not None
+        shear = np.array([_at(mode.shear, eta) for mode in found])
+        K += same * spec.kGA * ((shear * weights) @ shear.T)
+    return np.asarray(0.5 * (K + K.T))
 
 
 def shapes_at(beam: Beam, eta: ArrayLike) -> tuple[Array, Array]:

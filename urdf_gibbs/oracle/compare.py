@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs import functions
-from urdf_gibbs.engine.kernel import COMPILED, GRAVITY, REFERENCES, methods_of
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, methods_of
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
@@ -153,7 +154,7 @@ def validate(
     points = _points(robot, seed)
     progress("Pinocchio")
     try:
-        oracle = Oracle(source, robot.base, mimic, GRAVITY)
+        oracle = Oracle(source, robot.base, mimic, EARTH_GRAVITY)
     except OracleRefusal as refusal:
         report.notes.append(f"{refusal}; the formulations are compared with each other")
         answers = [_own_answers(robot, methods[-1], states, i, points) for i in range(samples)]
@@ -200,7 +201,7 @@ def _validate_flexible(
     report.notes.append(f"elastic links, which Pinocchio does not know: {', '.join(others)} against {reference}")
     progress("point masses")
     try:
-        cloud = PointMasses(robot, GRAVITY)
+        cloud = PointMasses(robot, EARTH_GRAVITY)
     except OracleRefusal as refusal:
         report.notes.append(f"momentum and Jacobians of bent links were not compared with point masses: {refusal}")
     else:
@@ -210,7 +211,7 @@ def _validate_flexible(
     rest = States(states.q.copy(), states.v.copy(), states.a.copy(), states.tau)
     progress("rigid limit")
     try:
-        limit = RigidLimit(robot, source, mimic, GRAVITY)
+        limit = RigidLimit(robot, source, mimic, EARTH_GRAVITY)
     except OracleRefusal as refusal:
         report.notes.append(f"the rigid limit was not compared with Pinocchio: {refusal}")
     else:

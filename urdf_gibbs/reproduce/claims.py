@@ -27,7 +27,7 @@ MEANING = {
     MACHINE: "a comparison of times that differ by less than a margin",
 }
 
-MARGIN = 1.5  # times that differ by a smaller factor decide nothing: so much they move between runs and machines
+MARGIN = 3.0  # times that differ by a smaller factor decide nothing: so much they move between runs, programs and machines
 NONSENSE = "nonsense"
 
 Progress = Callable[[str], None]

@@ -15,8 +15,9 @@ from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.counts.robots import planar_tree
 from urdf_gibbs.engine.asking import Array
 from urdf_gibbs.engine.elements import code_of, dealt, groups_of
-from urdf_gibbs.engine.kernel import Compiled, get_threads, kernel, set_threads
+from urdf_gibbs.engine.kernel import Compiled, kernel
 from urdf_gibbs.engine.questions import ELEMENTS
+from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import UrdfWarning
 from urdf_gibbs.reproduce.claims import Progress
 from urdf_gibbs.robot.load import Base, load

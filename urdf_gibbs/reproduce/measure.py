@@ -6,11 +6,8 @@ import ast
 import inspect
 import os
 from types import ModuleType
-from unittest.mock import patch
 
-from urdf_gibbs.bundled import model_path
 from urdf_gibbs.oracle.compare import validate
-from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
 
 ROUND_OFF = 1e-12  # of sums of some hundred terms, against the largest entry
@@ -21,15 +18,6 @@ def error_against_pinocchio(robot: Robot, source: str | os.PathLike[str], method
     """Largest error of each quantity over random states, relative to the largest entry."""
     report = validate(robot, source, samples=samples, methods=(method,))
     return {comparison.quantity: comparison.error for comparison in report.comparisons if comparison.method == method}
-
-
-def bias_without(term: str, formulation: ModuleType, method: str) -> tuple[float, float]:
-    """Errors of the rocker arm's bias, in space, with a function of the formulation that gives a vector set to zero, and as it is."""
-    path = model_path("rocker_arm")
-    robot = load(path)
-    complete = error_against_pinocchio(robot, path, method)["bias"]
-    with patch.object(formulation, term, lambda *arguments: [0.0, 0.0, 0.0]):
-        return error_against_pinocchio(robot, path, method)["bias"], complete
 
 
 def length(formulation: ModuleType) -> int:

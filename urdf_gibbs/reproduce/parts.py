@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from urdf_gibbs.errors import UnknownNameError
-from urdf_gibbs.reproduce import counted, formulations, shafei2017, shafei2018, wang_ju, wang_ju_elements
+from urdf_gibbs.reproduce import counted, formulations, shafei2017, shafei2018, steps, wang_ju, wang_ju_elements
 from urdf_gibbs.reproduce.claims import Progress, Section
 
 PARTS: dict[str, Callable[[Progress], Section]] = {
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[Progress], Section]] = {
     "shafei2018-counts": counted.shafei2018_counts,
     "shafei2017-case": shafei2017.case_studies,
     "shafei2017-counts": counted.shafei2017_counts,
+    "steps": steps.section,
     "wang-ju-matrix": wang_ju.matrix,
     "wang-ju-counts": counted.wang_ju_counts,
     "wang-ju-elements": wang_ju_elements.section,
@@ -26,7 +27,7 @@ PARTS: dict[str, Callable[[Progress], Section]] = {
 
 
 # They simulate, or take times and want to be alone: after the others, during which the simulation is compiled.
-LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "wang-ju-elements")
+LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements")
 COMPILE = "from urdf_gibbs.reproduce import shafei2017; shafei2017.run('rigid_link')"
 
 

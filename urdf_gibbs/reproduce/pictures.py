@@ -21,6 +21,7 @@ from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.plots import plot
 from urdf_gibbs.view.themes import SMALL, Theme, dress, legend, theme_named
 
+MANY = 5  # lines that a legend inside the axes can tell apart without covering one
 Line = tuple[str, ArrayLike, ArrayLike]  # name, x, y
 
 
@@ -29,9 +30,15 @@ def of_trajectory(place: str, caption: str, trajectory: Trajectory, kinds: Seque
 
 
 def of_lines(
-    place: str, caption: str, panels: Sequence[tuple[str, str, str, Sequence[Line]]], *, log: bool = False, width: float = 5.4
+    place: str,
+    caption: str,
+    panels: Sequence[tuple[str, str, str, Sequence[Line]]],
+    *,
+    log: bool = False,
+    log_x: bool = False,
+    width: float = 5.4,
 ) -> Picture:
-    """Panels side by side: (title, label of x, label of y, lines)."""
+    """Panels side by side: (title, label of x, label of y, lines); ``log``: y is logarithmic, ``log_x``: x too."""
 
     def draw(theme: str) -> Figure:
         look = theme_named(theme)
@@ -45,8 +52,12 @@ def of_lines(
                 axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # numbers of joints and branches
             if log:
                 axes.set_yscale("log")
+            if log_x:
+                axes.set_xscale("log")
             dress(axes, look)
-            if len(lines) > 1:
+            if len(lines) > MANY and number == len(panels):  # one for all panels, where it covers no line
+                legend(axes, *axes.get_legend_handles_labels(), look)
+            elif 1 < len(lines) <= MANY:
                 legend(axes, *axes.get_legend_handles_labels(), look, loc="best")
         return figure
 

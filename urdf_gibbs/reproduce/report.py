@@ -209,7 +209,7 @@ def _table(heads: Sequence[str], rows: Sequence[str], caption: str = "") -> str:
 
 
 def _grid(grid: Grid) -> str:
-    rows = ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in grid.rows]
+    rows = ["<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in grid.rows]
     return _table(grid.heads, rows, grid.caption)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from urdf_gibbs.arguments import finite
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
@@ -149,12 +150,12 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
     beams = {joint.beam.link: joint.beam for joint in robot.joints if joint.beam is not None}
     if not beams:
         return []
-    from urdf_gibbs.robot.flexible import _elements
+    from urdf_gibbs.robot.flexible import merged_elements
 
     root = xml.parse(robot.source, Findings(robot.file))
     assert root is not None  # it was read before
     result = []
-    for element in _elements(root, Findings(robot.file)):
+    for element in merged_elements(root, Findings(robot.file)):
         given = {key: value for key, value in element.attributes.items() if key != "override"}
         beam = beams[given["link"]]
         rotation = np.reshape(robot._frames[beam.link][1][0], (3, 3))
@@ -274,12 +275,9 @@ def _check_clashes(parts: Parts, links: Iterable[str], joints: Sequence[str]) ->
 
 
 def _unit(axis: ArrayLike) -> Vec3:
-    try:
-        values = np.asarray(axis, dtype=float)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    norm = math.hypot(*values.ravel().tolist())
-    if values.shape != (3,) or not math.isfinite(norm) or norm < 1e-9:
+    values = finite(axis, (3,))
+    norm = 0.0 if values is None else math.hypot(*values.tolist())
+    if values is None or not 1e-9 <= norm < math.inf:
         raise ArgumentError(f"axis={axis!r}, expected three finite numbers that are not all zero")
     x, y, z = (values if norm == 1.0 else values / norm).tolist()
     return x, y, z
@@ -288,17 +286,14 @@ def _unit(axis: ArrayLike) -> Vec3:
 def _pose(placement: Any) -> Pose:
     """From 4x4 or (xyz, rpy)."""
     expected = "a 4x4 placement, or (xyz, rpy), three finite numbers each"
-    try:
-        matrix = np.asarray(placement, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"placement={placement!r}, expected {expected}") from None
-    if matrix.shape not in ((4, 4), (2, 3)) or not np.isfinite(matrix).all():
-        raise ArgumentError(f"placement={placement!r}, expected {expected}")
-    if matrix.shape == (2, 3):
-        xyz, rpy = matrix.tolist()
+    angles, matrix = finite(placement, (2, 3)), finite(placement, (4, 4))
+    if angles is not None:
+        xyz, rpy = angles.tolist()
         return rotation_from_rpy(*rpy), tuple(xyz)
+    if matrix is None:
+        raise ArgumentError(f"placement={placement!r}, expected {expected}")
     R = matrix[:3, :3]
     off = float(np.abs(R.T @ R - np.eye(3)).max())
     if off > ROTATION_SLACK or np.linalg.det(R) < 0.0 or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ArgumentError(f"placement={placement!r} is no rigid motion (RᵀR off by {off:.3g}), expected {expected}")
-    return tuple(R.ravel().tolist()), tuple(matrix[:3, 3].tolist())
+    return tuple(R.ravel().tolist()), tuple(matrix[:3, 3].tolist())  # type: ignore[return-value]

@@ -8,22 +8,27 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
+Freed = tuple[Robot, Array, Callable[[Array], Array]]
+
+FREED: Shelf[tuple[()], Freed] = Shelf()
 
 
-def freed(robot: Robot) -> tuple[Robot, Array, Callable[[Array], Array]]:
+def freed(robot: Robot) -> Freed:
     """(free robot, G with v_free = G v, function from q (..., nq) to q_free)."""
-    found: tuple[Robot, Array, Callable[[Array], Array]] | None = robot._cache.get("freed")
-    if found is not None:
-        return found
+    return FREED.get(robot, (), lambda: _made(robot))
+
+
+def _made(robot: Robot) -> Freed:
     joints = []
     iq = iv = 0
     for joint in robot.joints:
         joints.append(replace(joint, iq=iq, iv=iv, ratio=1.0, offset=0.0, master=""))
         iq, iv = iq + joint.nq, iv + joint.nv
-    free = replace(robot, joints=tuple(joints), nq=iq, nv=iv, _cache={})
+    free = replace(robot, joints=tuple(joints), nq=iq, nv=iv)
     G = np.zeros((iv, robot.nv))
     X = np.zeros((iq, robot.nq))
     offset = np.zeros(iq)
@@ -35,5 +40,4 @@ def freed(robot: Robot) -> tuple[Robot, Array, Callable[[Array], Array]]:
     def positions(q: Array) -> Array:
         return np.asarray(q @ X.T + offset)
 
-    robot._cache["freed"] = found = (free, G, positions)
-    return found
+    return free, G, positions

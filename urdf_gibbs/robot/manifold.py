@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.arguments import wide
 
 if TYPE_CHECKING:
     from urdf_gibbs.robot.model import Joint
@@ -58,7 +58,7 @@ def random(joints: Joints, nq: int, limits: tuple[Array, Array], rng: np.random.
 
 
 def integrate(joints: Joints, nq: int, nv: int, q: ArrayLike, v: ArrayLike) -> Array:
-    q, v = _checked(q, nq, "q"), _checked(v, nv, "v")
+    q, v = wide(q, nq, "q"), wide(v, nv, "v")
     shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = np.broadcast_to(q, (*shape, nq)), np.broadcast_to(v, (*shape, nv))
     out = np.empty((*shape, nq))
@@ -84,7 +84,7 @@ def integrate(joints: Joints, nq: int, nv: int, q: ArrayLike, v: ArrayLike) -> A
 
 
 def difference(joints: Joints, nq: int, nv: int, q0: ArrayLike, q1: ArrayLike) -> Array:
-    q0, q1 = _checked(q0, nq, "q0"), _checked(q1, nq, "q1")
+    q0, q1 = wide(q0, nq, "q0"), wide(q1, nq, "q1")
     shape = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
     q0, q1 = np.broadcast_to(q0, (*shape, nq)), np.broadcast_to(q1, (*shape, nq))
     out = np.empty((*shape, nv))
@@ -160,7 +160,7 @@ def normalise(joints: Joints, q: Array, *rate: Array) -> None:
 
 
 def q_to_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:
-    q = _checked(q, nq, "q")
+    q = wide(q, nq, "q")
     parts = [np.empty((*q.shape[:-1], 0))]
     for joint in _free(joints):
         own = q[..., joint.iq : joint.iq + joint.nq]
@@ -173,7 +173,7 @@ def q_to_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:
 def q_from_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:
     free = list(_free(joints))
     extra = sum(joint.type in ("continuous", "planar") for joint in free)
-    q = _checked(q, nq + extra, "Pinocchio's q")
+    q = wide(q, nq + extra, "Pinocchio's q")
     out = np.empty((*q.shape[:-1], nq))
     i = 0
     for joint in free:
@@ -205,13 +205,6 @@ def _free(joints: Joints, kind: str = "") -> Iterator[Joint]:
 def _scalar_indices(joints: Joints) -> tuple[list[int], list[int]]:
     flat = [joint for joint in _free(joints) if joint.nq == 1 or joint.type == "elastic"]
     return [joint.iq + k for joint in flat for k in range(joint.nq)], [joint.iv + k for joint in flat for k in range(joint.nv)]
-
-
-def _checked(values: ArrayLike, width: int, name: str) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0 or array.shape[-1] != width:
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {width})")
-    return array
 
 
 # rotations, vectorised ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
+from urdf_gibbs.robot.derived import Derivable, read_only
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
 from urdf_gibbs.robot.tree import Body, Tree
@@ -100,8 +101,8 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
-    """A robot read from a URDF. Immutable; arrays are read-only.
+class Robot(Derivable):
+    """A robot read from a URDF: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
 
     Coordinates: q (nq) and v (nv), joints depth first, siblings in the byte order of their names. A floating joint has
     q = (x y z, qx qy qz qw) and v = (linear, angular) in the moved frame; a planar one q = (x, y, angle) and v = (vx, vy, w)
@@ -134,7 +135,6 @@ class Robot:
     _urdf_joints: tuple[UrdfJoint, ...] = field(default=(), repr=False)  # all of the URDF, fixed ones too
     _searched_dirs: tuple[str, ...] = field(default=(), repr=False)  # those of package_dirs that a file names, not the user
     _own_file: bool = field(default=True, repr=False)  # False: that ``file`` was the robot's is the word of a trajectory's file
-    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # names --------------------------------------------------------------------------------------
 
@@ -221,9 +221,10 @@ class Robot:
         """The compiled callable of a question: ``M = kernel(q)``, ``kernel(q, out=M)`` or ``kernel(q, M)``, one state or a batch.
 
         name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "mass_matrix_elements" (of pairs=), "bias",
-        "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "momentum", "jacobian", "placement"
-        (of frame=), "placements" (of all bodies, nb x 12: rotation row by row, then place). options: gravity=(3,); frame= (a link) for
-        "jacobian" and "placement", and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
+        "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "centre_of_mass", "momentum",
+        "jacobian", "placement" (of frame=), "placements" (of all bodies, nb x 12: rotation row by row, then place). options: gravity=(3,),
+        which is baked in, or None, which makes it the last input: ``kernel(q, v, gravity)``; frame= (a link) for "jacobian" and
+        "placement", and point=(3,) for the Jacobian; parameters=True makes inertial parameters, shaped as
         ``robot.parameters.ravel()``, the last input: ``kernel(q, v, parameters)``.
         """
         from urdf_gibbs.engine.kernel import kernel
@@ -285,13 +286,13 @@ class Robot:
             if owner == body and own is not None and name not in elastic:
                 merged = joined(merged, moved(pose, own))
         if body < 0:
-            return replace(self, links=tuple(changed), base_inertia=merged, _cache={})
+            return replace(self, links=tuple(changed), base_inertia=merged)
         mass_, com_, inertia_ = self.mass.copy(), self.com.copy(), self.inertia.copy()
         mass_[body], com_[body] = merged.mass, merged.com
         tensor = np.reshape(merged.inertia, (3, 3))
         inertia_[body] = 0.5 * tensor + 0.5 * tensor.T
         arrays = {"mass": _frozen(mass_), "com": _frozen(com_), "inertia": _frozen(inertia_)}
-        return replace(self, links=tuple(changed), _cache={}, **arrays)  # type: ignore[arg-type]
+        return replace(self, links=tuple(changed), **arrays)  # type: ignore[arg-type]
 
     # joints and topology ------------------------------------------------------------------------
 
@@ -359,8 +360,11 @@ class Robot:
         return digest.hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without machine code, which belongs to its process."""
-        return {**self.__dict__, "_cache": {}}
+        """The fields alone: what is made from them is made again, and machine code belongs to its process."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(read_only(state))
 
     def __repr__(self) -> str:
         return (

@@ -8,6 +8,7 @@ import numpy as np
 
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.findings import Findings
+from urdf_gibbs.robot.plausible import check_inertia, check_limits, checked_axis
 from urdf_gibbs.robot.spatial import IDENTITY, Inertia, Pose, multiply, transpose
 from urdf_gibbs.robot.urdf import (
     JOINT_TYPES,
@@ -18,9 +19,6 @@ from urdf_gibbs.robot.urdf import (
     Shape,
     Urdf,
     UrdfJoint,
-    check_inertia,
-    check_limits,
-    checked_axis,
 )
 
 

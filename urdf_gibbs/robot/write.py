@@ -86,7 +86,7 @@ def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Rob
         **{key: _frozen(arrays[key]) for key in ("placement", *INERTIAL_ARRAYS)},
     }
     findings = tuple(Finding(**finding) for finding in values["findings"])
-    robot = replace(robot, name=values["name"], findings=findings, _cache={}, **same_numbers)
+    robot = replace(robot, name=values["name"], findings=findings, **same_numbers)
     # Folders that a file names are not folders that the user gives (robot/meshes.py).
     robot = replace(robot, _searched_dirs=robot.package_dirs, _own_file=_is_content(values["file"], text))
     if robot.fingerprint != values["fingerprint"]:

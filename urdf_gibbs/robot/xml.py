@@ -127,6 +127,20 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
         else:
             parser.StartElementHandler, parser.EndElementHandler = start, end
 
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    _refuse_entities(parser, skipped, findings)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as problem:
+        line = problem.lineno + skipped
+        findings.error("not-xml", line, "document", f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}", "well-formed XML")
+        return None
+    return roots[0]
+
+
+def _refuse_entities(parser: expat.XMLParserType, skipped: int, findings: Findings) -> None:
+    """Stop at the declaration of an entity, and at a document type that stands elsewhere."""
+
     def refuse_entity(name: str, is_parameter: int, value: str | None, base: str | None, system_id: str | None, *rest: object) -> None:
         what = f'<!ENTITY {name} SYSTEM "{system_id}">' if system_id else f"<!ENTITY {name}>"
         findings.error("entity", parser.CurrentLineNumber + skipped, "document type", what, "no entities: they are refused, never resolved")
@@ -138,17 +152,7 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
             findings.error("entity", line, "document type", f'SYSTEM "{system_id}"', "no outside document type: it is refused, never read")
             raise _Refused
 
-    parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = refuse_external
-    parser.EndElementHandler = end
-    parser.EntityDeclHandler = refuse_entity
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as problem:
-        line = problem.lineno + skipped
-        findings.error("not-xml", line, "document", f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}", "well-formed XML")
-        return None
-    return roots[0]
+    parser.EntityDeclHandler, parser.StartDoctypeDeclHandler = refuse_entity, refuse_external
 
 
 def _strip_leading_blanks(data: bytes) -> tuple[bytes, int]:

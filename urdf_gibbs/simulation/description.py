@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PointLike, resolve_pairs, resolve_points
@@ -210,28 +211,3 @@ def checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: f
         joint, off = quaternion_error(robot.joints, q)
         raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
     return Start(q, v, duration)
-
-
-def vector(values: ArrayLike, width: int, name: str) -> Array:
-    """An array (width,) of its own, of finite numbers."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name} is {values!r}, expected numbers ({width},)") from None
-    if array.shape != (width,):
-        raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
-    if not math.isfinite(array.dot(array)) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
-        raise ArgumentError(f"{name} has entries that are not finite: {np.flatnonzero(~np.isfinite(array)).tolist()}")
-    return array
-
-
-def within(value: Any, low: float, high: float, name: str) -> float:
-    """A number from low to high."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not low <= number <= high:
-        expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
-        raise ArgumentError(f"{name}={value!r}, expected {expected}")
-    return number

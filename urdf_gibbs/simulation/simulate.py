@@ -18,13 +18,15 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import vector
 from urdf_gibbs.contact.points import PointLike
-from urdf_gibbs.engine.kernel import GRAVITY
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
+from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, strike
 from urdf_gibbs.simulation.controlled import Controller
-from urdf_gibbs.simulation.description import Start, checked_start, describe, vector
+from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.interruptible import Interruptible
@@ -38,11 +40,10 @@ Array = NDArray[np.float64]
 Progress = Callable[[float, int], None]
 
 DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
-PATIENCE = 0.1  # s between two looks at Ctrl-C
+LOOK_EVERY = 0.1  # s between two looks at Ctrl-C
 SMALL = 100  # velocities: 512 steps take some hundredths of a second at most
 AT_ONCE, ASKING = 512, 16  # steps at first, without and with functions of the user's
 MOST_AT_ONCE = 1_000_000
-KEPT = 8  # simulators with each robot
 PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
@@ -56,7 +57,7 @@ class Simulator:
         walls: Wall | Iterable[Wall] = (),
         law: str = "newton",
         restitution: float = 1.0,
-        gravity: ArrayLike = GRAVITY,
+        gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
         pairs: Iterable[Sequence[Any]] = (),
         joint_limits: bool = False,
@@ -173,7 +174,7 @@ class Simulator:
                 log.take()
                 took = clock.perf_counter() - before
                 tried = max(1, _tried(state) - done)  # the record may have been full sooner
-                steps = int(min(MOST_AT_ONCE, max(ASKING, min(4.0 * steps, tried * 0.5 * PATIENCE / max(took, 1e-9)))))
+                steps = int(min(MOST_AT_ONCE, max(ASKING, min(4.0 * steps, tried * 0.5 * LOOK_EVERY / max(took, 1e-9)))))
                 if progress is not None:
                     progress(state.time, state.impacts)
         return status
@@ -270,6 +271,7 @@ def simulate(
 
 
 _made: WeakSet[Simulator] = WeakSet()
+SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options
 
 
 def _begin_child() -> None:
@@ -289,12 +291,7 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
         hash(key)
     except TypeError:
         return Simulator(robot, **options)
-    kept: dict[Any, Simulator] = robot._cache.setdefault("simulators", {})
-    found = kept.pop(key, None) or Simulator(robot, **options)
-    kept[key] = found  # the newest last
-    while len(kept) > KEPT:
-        kept.pop(next(iter(kept)), None)
-    return found
+    return SIMULATORS.get(robot, key, lambda: Simulator(robot, **options))
 
 
 def _hashable(value: Any) -> Any:

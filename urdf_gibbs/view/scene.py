@@ -14,8 +14,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.engine.kernel import adaptive
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.arguments import vector
+from urdf_gibbs.engine.adaptive import entry
 from urdf_gibbs.robot.meshes import MeshFolders, inside, mesh_folders, outside
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Link, Shape
@@ -67,19 +67,14 @@ class Scene:
 
 def configuration(robot: Robot, q: ArrayLike | None) -> Array:
     """q (nq,), the neutral one for None."""
-    if q is None:
-        return robot.neutral()
-    array = np.asarray(q, dtype=np.float64)
-    if array.shape != (robot.nq,) or not np.isfinite(array).all():
-        raise ArgumentError(f"q has shape {array.shape}, expected ({robot.nq},) finite numbers")
-    return array
+    return robot.neutral() if q is None else vector(q, robot.nq, "q")
 
 
 def body_placements(robot: Robot, q: Array) -> Array:
     """Frames of the moving bodies in the world: q (..., nq) -> (..., nb, 4, 4)."""
     if not robot.joints:
         return np.zeros((*q.shape[:-1], 0, 4, 4))
-    flat = adaptive(robot, "placements")(q)
+    flat = entry(robot, "placements")(q)
     placements = np.zeros((*flat.shape[:-1], 4, 4))
     placements[..., :3, :3] = flat[..., :9].reshape(*flat.shape[:-1], 3, 3)
     placements[..., :3, 3] = flat[..., 9:]

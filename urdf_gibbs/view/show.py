@@ -24,7 +24,9 @@ from urdf_gibbs.view.html import packed, page
 from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.recording import drawn_impacts, frame_times, most_asked, recording
 from urdf_gibbs.view.scene import Command, Scene, configuration, robot_scene
-from urdf_gibbs.view.wall_shapes import WallDrawing, drawing, names, restored, wall_names
+from urdf_gibbs.view.wall_drawing import WallDrawing
+from urdf_gibbs.view.wall_settings import names, restored, wall_names
+from urdf_gibbs.view.wall_shapes import drawing
 from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]

@@ -84,7 +84,7 @@ def walls_of(trajectory: Trajectory) -> tuple[list[Wall], list[str]]:
     """The walls of the run that its settings hold, and what is to be said of the others."""
     if not trajectory.settings.get("walls"):
         return [], []
-    from urdf_gibbs.view.wall_shapes import restored
+    from urdf_gibbs.view.wall_settings import restored
 
     walls, notes = restored(trajectory.settings)
     return [wall for wall in walls if wall is not None], notes
@@ -226,7 +226,7 @@ def _level(wall: Wall, x: Array, time: float) -> Array:
     """A function of x (..., 3) that vanishes on the wall and is positive on its free side: the gap, or what costs less."""
     if not isinstance(wall, Implicit):
         return wall.gap(x, time)
-    from urdf_gibbs.view.wall_shapes import displacement
+    from urdf_gibbs.view.wall_drawing import displacement
 
     # The gap of such a wall takes derivatives of phi by differences: dozens of calls of a Python function for each point.
     rest = (x - displacement(wall.motion, np.array([time]))[0]).reshape(-1, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.complementarity import fill
+from urdf_gibbs.contact.dense import fill
 from urdf_gibbs.contact.laws import newton, newton_equality, poisson
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.engine.jit import jit_inline

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.complementarity import SOLVED, copy, solve
+from urdf_gibbs.contact.complementarity import SOLVED, solve
+from urdf_gibbs.contact.dense import copy
 from urdf_gibbs.engine.jit import jit_inline
 
 Array = NDArray[np.float64]

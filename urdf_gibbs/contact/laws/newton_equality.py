@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.complementarity import least_norm
+from urdf_gibbs.contact.least_norm import least_norm
 from urdf_gibbs.engine.jit import jit_inline
 
 Array = NDArray[np.float64]

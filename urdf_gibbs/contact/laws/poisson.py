@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.complementarity import fill, finite, solve, violation
+from urdf_gibbs.contact.complementarity import solve, violation
+from urdf_gibbs.contact.dense import fill, finite
 from urdf_gibbs.engine.jit import jit_inline
 
 Array = NDArray[np.float64]

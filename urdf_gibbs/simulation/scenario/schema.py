@@ -1,4 +1,4 @@
-"""What a scenario file may say: its keys, their types and limits, as data. ``read_scenario`` (reader.py) shows them in a file.
+"""What a scenario file may say: its keys, their types and limits, as data. __init__.py shows them in a file.
 
 A kind (Number, Text, Record, ...) describes a value; values.py reads one of each kind. SI units and world axes.
 """
@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
 from urdf_gibbs.robot.load import BASES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
 from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
 
-EARTH = (0.0, 0.0, -9.81)
 LONGEST_TIE = 1e-3  # s
 ROTATION_SLACK = 1e-9  # of the products of a rotation's rows
 
@@ -267,7 +267,7 @@ TOP = Record(
     {
         "title": Key(Text(), ""),
         "duration": Key(Number(above=0.0), required=True),
-        "gravity": Key(VECTOR, EARTH),
+        "gravity": Key(VECTOR, EARTH_GRAVITY),
         "law": Key(Choice(LAWS), LAWS[0]),
         "restitution": Key(RATIO, 1.0),
         "robot": Key(ROBOT, required=True),

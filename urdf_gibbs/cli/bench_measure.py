@@ -1,0 +1,181 @@
+"""The times of ``urdf-gibbs bench``: interleaved medians for one robot, the start of a fresh process, and the machine."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json as json_module
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+import urdf_gibbs
+from urdf_gibbs.cli.bench_contenders import INPUTS, QUANTITIES, States, mujoco_timers, tied_model
+from urdf_gibbs.cli.console import load_quietly
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.dynamics.registry import COMPILED, FLEXIBLE_METHODS
+from urdf_gibbs.errors import SingularMassMatrixError
+from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
+from urdf_gibbs.robot.load import Base
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.timing import interleaved
+
+AGREE = 1e-9  # relative; beyond it the two do not compute the same thing and a note says so
+STARTS = 3  # fresh processes of which the start is the median
+PYTHON_ROUNDS = 5  # at most where formulations in Python take part: milliseconds of theirs are long enough to be measured well
+START = """
+import json, sys, time, warnings
+warnings.simplefilter("ignore")
+begin = time.perf_counter()
+import urdf_gibbs
+robot = urdf_gibbs.load(sys.argv[1], sys.argv[2], mimic=sys.argv[3] == "True")
+times = {"import_and_load": time.perf_counter() - begin}
+q, v = robot.random(0), [0.1] * robot.nv
+for name, arguments in ("mass_matrix", (q,)), ("bias", (q, v)), ("forward_dynamics", (q, v, v)):
+    begin = time.perf_counter()
+    try:
+        getattr(urdf_gibbs, name)(robot, *arguments)
+    except urdf_gibbs.SingularMassMatrixError:
+        pass
+    times[name] = time.perf_counter() - begin
+print(json.dumps(times))
+"""
+
+
+def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
+    """Fill ``result`` with seconds; yields what comes next."""
+    robot = load_quietly(path, base, mimic)
+    if robot.is_flexible:
+        yield from measure_flexible(path, robot, batch, rounds, result)
+        return
+    tied = any(joint.is_mimic for joint in robot.joints)
+    pin, model, notes = import_pinocchio(), None, []
+    if tied:
+        model = tied_model(path, base)
+    else:
+        oracle = Oracle(path, base, mimic=False, gravity=EARTH_GRAVITY)
+        model, notes = oracle.model, list(oracle.notes)
+    result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
+    rivals = mujoco_timers(path, robot)
+    if isinstance(rivals, str):
+        notes.append(f"MuJoCo left out: {rivals}")
+    for quantity, name in QUANTITIES.items():
+        yield name
+        if tied and quantity == "forward_dynamics":
+            yield name
+            continue
+        try:
+            states = States(robot, pin, model, quantity, batch)
+        except SingularMassMatrixError as problem:
+            notes.append(f"{name} left out: {problem}")
+            yield name
+            continue
+        if not states.difference < AGREE:
+            notes.append(f"{name}: ours and Pinocchio's differ by {states.difference:.1e}")
+        result["difference"][quantity] = states.difference
+        timers = states.single()
+        if not isinstance(rivals, str):
+            timers["mujoco"] = rivals[quantity]
+        result["single"][quantity] = interleaved(timers, rounds)
+        yield f"{name}, batch"
+        threads = urdf_gibbs.get_threads()
+        try:
+            result["batch"][quantity] = interleaved(states.batches(), rounds)
+        finally:
+            urdf_gibbs.set_threads(threads)
+    yield "start"
+    result["start"] = starts(path, base, mimic, min(STARTS, rounds))
+    result["notes"] = notes
+
+
+def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
+    """The same for elastic links, whose only rivals are the formulations in plain Python."""
+    result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
+    result["notes"] = []
+    rng = np.random.default_rng(0)
+    q = robot.random(rng, batch)
+    v, a, tau = rng.uniform(-1.0, 1.0, (3, batch, robot.nv))
+    references = [method for method in FLEXIBLE_METHODS if method != COMPILED]
+    for quantity, name in QUANTITIES.items():
+        yield name
+        inputs = [{"q": q, "v": v, "a": a, "tau": tau}[letter] for letter in INPUTS[quantity].split(", ")]
+        first, function = [x[0].copy() for x in inputs], getattr(urdf_gibbs, quantity)
+        try:
+            ours = function(robot, *inputs)
+        except SingularMassMatrixError as problem:
+            result["notes"].append(f"{name} left out: {problem}")
+            yield name
+            continue
+        expected = function(robot, *first, method=references[0])
+        difference = float(np.abs(ours[0] - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
+        result["difference"][quantity] = difference
+        if not difference < AGREE:
+            result["notes"].append(f"{name}: ours and {references[0]} differ by {difference:.1e}")
+        names = {"kernel": robot.kernel(quantity), "function": function, "robot": robot, "x": first, "xs": inputs}
+        names |= {"out": np.empty(ours.shape[1:]), "outs": np.empty(ours.shape)}
+        names |= dict(zip("abc", first, strict=False))
+        words = ", ".join("abc"[: len(first)])
+        timers = {"kernel": Timer(f"kernel({words}, out)", globals=names)}
+        timers["function"] = Timer(f"function(robot, {words}, out=out)", globals=names)
+        for method in references:
+            timers[method] = Timer(f"function(robot, {words}, method={method!r})", globals=names)
+        result["single"][quantity] = interleaved(timers, min(rounds, PYTHON_ROUNDS))
+        yield f"{name}, batch"
+        threads, timers = urdf_gibbs.get_threads(), {}
+        names["set_threads"] = urdf_gibbs.set_threads
+        for count in (1, 2) if (os.cpu_count() or 1) > 1 else (1,):
+            timers[f"ours_{count}"] = Timer("function(robot, *xs, out=outs)", f"set_threads({count})", globals=names)
+        try:
+            result["batch"][quantity] = interleaved(timers, rounds)
+        finally:
+            urdf_gibbs.set_threads(threads)
+    yield "start"
+    result["start"] = starts(path, robot.base, mimic=False, count=min(STARTS, rounds))
+
+
+def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str, float]]:
+    """Median seconds of the first calls in a fresh process: cold with an empty cache of machine code, warm with that cache."""
+    found: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
+    package = str(Path(urdf_gibbs.__file__).parents[1])
+    search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    for _ in range(count):
+        with tempfile.TemporaryDirectory() as cache:
+            for times in found.values():
+                run = subprocess.run(
+                    [sys.executable, "-c", START, path, base, str(mimic)],
+                    env=os.environ | {"URDF_GIBBS_CACHE": cache, "PYTHONPATH": search},
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                )
+                times.append(json_module.loads(run.stdout))
+    return {kind: {key: median(run[key] for run in runs) for key in runs[0]} for kind, runs in found.items()}
+
+
+def machine() -> dict[str, str]:
+    """What the times depend on beside the code."""
+    cpu = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), cpu)
+    except OSError:  # not Linux
+        pass
+    found = {"CPU": cpu, "cores": str(os.cpu_count()), "Python": platform.python_version(), "urdf_gibbs": urdf_gibbs.__version__}
+    if hasattr(os, "getloadavg"):  # what else ran: at a load near the number of cores the times mean little
+        found["load"] = f"{os.getloadavg()[0]:.1f}"
+    found["Pinocchio"] = import_pinocchio().__version__
+    for name in ("llvmlite", "numpy", "mujoco"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

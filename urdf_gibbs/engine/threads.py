@@ -1,0 +1,65 @@
+"""The threads that share large batches: how many there are, and who does what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.locks import Lock
+
+_threads = max(1, os.cpu_count() or 1)
+_pool: ThreadPoolExecutor | None = None
+_lock = Lock()
+
+
+def _begin_child() -> None:
+    """A forked process has none of its parent's threads."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
+def set_threads(count: int) -> None:
+    """How many threads a large batch may use (default: one for each core)."""
+    global _threads, _pool
+    if count < 1:
+        raise ArgumentError(f"{count} threads, expected at least 1")
+    with _lock:
+        _threads, _pool = count, None
+
+
+def get_threads() -> int:
+    """How many threads a large batch may use."""
+    return _threads
+
+
+def shared_out(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
+    """``action(*piece)`` for all pieces, here and on ``threads`` - 1 others; the results in no order.
+
+    Pieces go to whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
+    """
+    left = iter(pieces)
+
+    def work() -> list[Any]:
+        return [action(*piece) for piece in left]  # handing out the next one is atomic
+
+    running = [_executor().submit(work) for _ in range(threads - 1)]
+    results = work()
+    for job in running:
+        if not job.cancel():
+            results += job.result()
+    return results
+
+
+def _executor() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(_threads, thread_name_prefix="urdf_gibbs")
+        return _pool
