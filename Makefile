@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint driver bench validation pictures docs wheel clean
+.PHONY: demo test mutants lint driver bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
+
+# Whether the tests notice small errors in the sources (validation/mutants.py): hours on one core, not part of CI. make mutants JOBS=8
+JOBS ?= 1
+mutants: $(VENV)/.dev
+	$(BIN)/python validation/mutants.py --jobs $(JOBS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

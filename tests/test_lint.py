@@ -34,6 +34,14 @@ def test_icubs_point_mass_head_is_found_by_physics() -> None:
     assert all("q = 0" in value for value in found.values())
 
 
+@pytest.mark.parametrize(("excess", "told"), [(-1e-3, False), (1e-7, False), (1e-5, True), (1e-3, True)])
+def test_the_triangle_inequality_is_judged_to_the_six_digits_of_files(excess: float, told: bool) -> None:
+    """The largest moment against the sum of the others, with what printing six digits may add left out."""
+    inertia = f'<inertia ixx="1" iyy="1.5" izz="{2.5 * (1.0 + excess)!r}" ixy="0" ixz="0" iyz="0"/>'
+    text = f'<robot name="r"><link name="a"><inertial><mass value="1"/>{inertia}</inertial></link></robot>'
+    assert ("triangle-inequality" in [finding.code for finding in ug.check(text)]) == told
+
+
 def test_romeos_massless_hands_are_found() -> None:
     found = singular_joints(FOLDER / "romeo_description/urdf/romeo_laas_small.urdf")
     assert found.keys() == {"l_gripper_joint", "r_gripper_joint"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from random_trees import random_tree
+from urdf_text import joint, random_link, robot
 
 import urdf_gibbs as ug
 from urdf_gibbs.engine import questions
@@ -27,6 +28,28 @@ def test_loops_agree_with_pinocchio_for_every_joint_type_base_and_mimic(seed: in
     text = random_tree(seed, 1 + seed, mimic=0.3 * (seed % 2))
     robot = ug.load(text, ("fixed", "floating", "planar")[seed % 3])
     report = validate(robot, text, samples=6, methods=("compiled",))
+    assert report.agrees, [(c.quantity, c.error, c.remark) for c in report.comparisons if not c.agrees]
+
+
+def plain_tree(kind: str, axis: tuple[int, int, int], joints: int = 5) -> str:
+    """Joints of one axis whose frames are not turned: nothing but its sign tells -x from x."""
+    rng = np.random.default_rng(joints)
+    links = "".join(random_link(f"l{i}", rng) for i in range(joints + 1))
+    return robot(
+        links, *(joint(f"j{i}", kind, f"l{(i - 1) // 2}", f"l{i}", xyz=rng.uniform(-1, 1, 3), axis=axis) for i in range(1, joints + 1))
+    )
+
+
+AXES = [tuple(sign * int(i == k) for i in range(3)) for k in range(3) for sign in (1, -1)]
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+@pytest.mark.usefixtures("nothing_straight")
+def test_loops_know_the_sign_of_an_axis_along_a_frame_that_is_not_turned(kind: str, axis: tuple[int, int, int]) -> None:
+    text = plain_tree(kind, axis)
+    report = validate(ug.load(text), text, samples=4, methods=("compiled",))
+    assert report.reference == "Pinocchio"
     assert report.agrees, [(c.quantity, c.error, c.remark) for c in report.comparisons if not c.agrees]
 
 

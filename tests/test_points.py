@@ -121,6 +121,22 @@ def test_points_of_real_robots_are_distinct_and_move(name: str, base: str) -> No
     assert np.linalg.norm(placed[0] - placed[1], axis=1).min() > 1e-6
 
 
+def test_a_body_that_carries_others_has_no_tips() -> None:
+    """Talos: 24 joint origins and tips, not the 43 places where one of its links has its frame; counted on Pinocchio's own tree."""
+    robot = robot_named("talos", "floating")
+    model = pinocchio.buildModelFromUrdf(str(FOLDER / ROBOTS["talos"]), pinocchio.JointModelFreeFlyer(), False)
+    data = model.createData()
+    q = robot.random(3)
+    pinocchio.framesForwardKinematics(model, data, robot.q_to_pinocchio(q))
+    carriers = {int(parent) for parent in model.parents}
+    leaves = [frame for frame in range(model.nframes) if model.frames[frame].parentJoint not in carriers]
+    origins = [data.oMi[number].translation for number in range(1, model.njoints)] + [data.oMf[frame].translation for frame in leaves]
+    points = default_points(robot)
+    assert len(points) == 24
+    for point in points:
+        assert min(np.linalg.norm(place(robot, q, point) - origin) for origin in origins) < 1e-9, point.name
+
+
 @given(small_trees, bases)
 @settings(max_examples=40, deadline=None)
 def test_points_of_random_trees_are_distinct_and_sit_at_their_link(text: str, base: str) -> None:
@@ -175,6 +191,22 @@ def test_massless_slides_have_no_points() -> None:
         joint("y", "prismatic", "slide", "ball"),
     )
     assert names(default_points(robot)) == ["ball"]
+
+
+def test_a_massless_link_hinged_to_a_body_with_mass_leaves_the_hinge_a_point() -> None:
+    """The hinge is a place of the arm, whatever the link beyond it weighs; the link's own slide is nowhere."""
+    robot = robot_of(
+        link("base"),
+        link("arm"),
+        link("fork", NOTHING),
+        link("wheel"),
+        joint("slide", "prismatic", "base", "arm"),
+        joint("turn", "revolute", "arm", "fork", "1 0 0", "0 1 0"),
+        joint("roll", "revolute", "fork", "wheel", "0.3 0 0.2", "0 0 1"),
+    )
+    points = default_points(robot)
+    assert names(points) == ["arm", "fork", "wheel"]
+    assert points[1].body == 0 and points[1].position == (1.0, 0.0, 0.0)
 
 
 # Chosen points --------------------------------------------------------------------------------------

@@ -95,9 +95,9 @@ def main() -> None:
         print(f"{name}, nv {robot.nv}")
         for function, times in measured(robot):
             (first, least), *others = times.items()
-            print(f"  {function:<17} {first:<36} {1e6 * least:6.2f} us")
+            print(f"  {function:<20} {first:<36} {1e6 * least:6.2f} us")
             for form, seconds in others:
-                print(f"  {'':<17} {form:<36} {1e6 * (seconds - least):+6.2f} us {seconds / least:6.2f}")
+                print(f"  {'':<20} {form:<36} {1e6 * (seconds - least):+6.2f} us {seconds / least:6.2f}")
 
 
 if __name__ == "__main__":

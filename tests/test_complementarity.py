@@ -1,0 +1,133 @@
+"""The solver of impulses where it is hard: no solution at all, rows that all but depend on each other, many solutions.
+
+Linear programming says whether there is a solution, quadratic programming which is the shortest. The functions run as plain Python.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from structs import empty
+
+from urdf_gibbs.contact import complementarity
+from urdf_gibbs.contact.complementarity import SOLVED
+from urdf_gibbs.simulation import flight
+
+optimize = pytest.importorskip("scipy.optimize")
+
+Array = NDArray[np.float64]
+
+
+def solve(K: Array, w: Array) -> tuple[Array, float]:
+    """As the driver does it, compiled: the impulses and their certificate."""
+    lam = np.full(len(w), 7.0)
+    system = empty(flight.System, K=np.array(K, float).ravel(), u=np.array(w, float), e=np.zeros(len(w)), lam=lam)
+    return lam, float(flight.solve(system, flight.LCP, len(w)))
+
+
+def feasible(B: Array, w: Array, slack: float) -> bool:
+    """Whether some velocity v has B v + w >= slack (relative to the largest of w)."""
+    size = np.abs(w).max()
+    found = optimize.linprog(np.zeros(B.shape[1]), A_ub=-B, b_ub=w - slack * size, bounds=[(None, None)] * B.shape[1], method="highs")
+    return bool(found.status == 0)
+
+
+def test_a_problem_without_a_solution_is_told() -> None:
+    """Dependent rows that ask for what contradicts: the certificate is large, and what is given pushes all the same."""
+    rng = np.random.default_rng(4)
+    told = 0
+    for _ in range(200):
+        k, n = int(rng.integers(2, 10)), int(rng.integers(1, 4))
+        B = rng.normal(size=(max(1, k // 2), n))[rng.integers(0, max(1, k // 2), size=k)] * rng.choice([-1.0, 1.0], size=(k, 1))
+        w = rng.normal(size=k)
+        if w.min() >= 0.0 or feasible(B, w, 1e-6) != feasible(B, w, -1e-6):  # too near to tell
+            continue
+        K = B @ B.T
+        lam, certificate = solve(K, w)
+        if feasible(B, w, 0.0):
+            assert certificate < SOLVED
+        else:
+            told += 1
+            assert np.isfinite(lam).all() and lam.min() >= 0.0
+            # Impulses on the way to infinity leave nothing of w but rounding, and the certificate with it: their size tells.
+            root = np.sqrt(np.diag(K))
+            assert certificate > 1e-6 or (lam * root).max() > 1e12 * np.abs(w / root).max()
+    assert told > 40
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6])
+def test_rows_that_all_but_depend_on_each_other_are_solved(noise: float) -> None:
+    """Pairs of rows that differ by ``noise``: the pivot of the second is its square, and what it asks for is no rounding error."""
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        k, n = int(rng.integers(2, 7)), int(rng.integers(3, 8))
+        B = rng.normal(size=(k, n)).repeat(2, axis=0)
+        B += noise * rng.normal(size=B.shape)
+        K, w = B @ B.T, B @ rng.normal(size=n)
+        lam, certificate = solve(K, w)
+        if w.min() >= 0.0:
+            continue
+        root = np.sqrt(np.diag(K))
+        y, s = lam * root, (K @ lam + w) / root
+        scale = np.abs(w / root).max()
+        assert certificate < SOLVED
+        assert y.min() >= 0.0 and s.min() > -1e-9 * scale  # the slack of impulses 1 / noise times as large rounds to that
+        assert np.minimum(y, s).max() < 1e-9 * scale
+
+
+def shortest_push(Q: Array, g: Array) -> Array:
+    """The shortest x >= 0 with Qᵀ x = g."""
+    start, _ = optimize.nnls(Q.T, g)
+    found = optimize.minimize(
+        lambda x: x @ x,
+        start,
+        jac=lambda x: 2.0 * x,
+        bounds=[(0.0, None)] * len(Q),
+        constraints={"type": "eq", "fun": lambda x: Q.T @ x - g, "jac": lambda x: Q.T},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    return np.asarray(found.x)
+
+
+def test_the_shortest_of_many_pushes_is_found_from_far_away() -> None:
+    """From a start with many negative entries a whole step of Newton's method would go too far, back and forth for ever."""
+    rng = np.random.default_rng(9)
+    for _ in range(12):
+        n, rank = int(rng.integers(6, 40)), int(rng.integers(2, 6))
+        Q, _ = np.linalg.qr(rng.normal(size=(n, rank)))
+        few = np.where(rng.random(n) < 0.25, rng.exponential(size=n), 0.0)
+        g = Q.T @ few
+        if not g.any():
+            continue
+        lam = np.empty(n)
+        assert complementarity._non_negative(np.ascontiguousarray(Q), rank, g, lam)
+        assert lam.min() >= 0.0
+        np.testing.assert_allclose(Q.T @ lam, g, atol=1e-12 * np.abs(g).max())
+        other = shortest_push(Q, g)
+        assert lam @ lam <= (other @ other) * (1.0 + 1e-6)  # of SLSQP
+        np.testing.assert_allclose(lam, other, atol=1e-4 * np.abs(other).max())
+
+
+def test_rows_of_very_different_sizes_need_steps_that_are_held_back() -> None:
+    """One in eight of these is not found by whole steps of Newton's method, one in three hundred not at all."""
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(150):
+        n, rank = int(rng.integers(8, 30)), int(rng.integers(3, 7))
+        Q, _ = np.linalg.qr(rng.normal(size=(n, rank)) * 10.0 ** rng.uniform(-3, 3, size=(n, 1)))
+        few = np.where(rng.random(n) < 0.25, rng.exponential(size=n) * 10.0 ** rng.uniform(-3, 3, size=n), 0.0)
+        few[0] += 1.0
+        lam = np.empty(n)
+        if complementarity._non_negative(np.ascontiguousarray(Q), rank, Q.T @ few, lam):
+            found += 1
+            assert lam.min() >= 0.0
+            np.testing.assert_allclose(Q.T @ lam, Q.T @ few, atol=1e-12 * np.abs(Q.T @ few).max())
+            assert lam @ lam <= few @ few * (1.0 + 1e-9)
+    assert found >= 147
+
+
+def test_no_push_is_found_where_there_is_none() -> None:
+    Q = np.ones((4, 1)) / 2.0
+    assert not complementarity._non_negative(Q, 1, np.array([-1.0]), np.empty(4))

@@ -1,0 +1,212 @@
+"""When a gap closes within a step: roots of polynomials that are known, and bodies that spin many times before a wall arrives."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from numpy.typing import NDArray
+from urdf_text import inertial, joint, link, massless, point_mass, robot
+
+from urdf_gibbs import Trajectory, load, simulate, walls
+from urdf_gibbs.simulation import events
+
+optimize = pytest.importorskip("scipy.optimize")
+
+Array = NDArray[np.float64]
+
+WEIGHTLESS = (0.0, 0.0, 0.0)
+DEPTH = 1e-12
+
+
+# polynomials --------------------------------------------------------------------------------------------
+
+
+def bernstein(p: Polynomial, degree: int = events.DEGREE) -> Array:
+    """Coefficients on [0, 1]: b_j = sum_i C(j, i) / C(n, i) a_i."""
+    a = np.zeros(degree + 1)
+    a[: len(p.coef)] = p.coef
+    return np.array([sum(comb(j, i) / comb(degree, i) * a[i] for i in range(j + 1)) for j in range(degree + 1)])
+
+
+def with_roots(rng: np.random.Generator, inside: Array) -> Polynomial:
+    """A polynomial of degree 10 that is positive at 0, with these roots in (0, 1) and all others far outside of it."""
+    p = Polynomial.fromroots(inside) if len(inside) else Polynomial([1.0])
+    for _ in range((events.DEGREE - len(inside)) // 2):
+        centre, width = rng.uniform(-1.0, 2.0), rng.uniform(0.4, 1.0)
+        p *= Polynomial([centre**2 + width**2, -2.0 * centre, 1.0])
+    return p * np.sign(p(0.0)) / np.abs(p(np.linspace(0, 1, 50))).max()
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_the_first_root_is_found_however_many_there_are(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for _ in range(150):
+        inside = np.sort(rng.uniform(0.02, 0.98, count))
+        if count > 1 and np.diff(inside).min() < 1e-3:
+            continue
+        p = with_roots(rng, inside)
+        found = events.first_root(bernstein(p), DEPTH)
+        if count == 0:
+            assert found == -1.0
+        else:
+            slope = abs(p.deriv()(inside[0]))
+            assert abs(found - inside[0]) < 1e-13 / slope + 1e-12  # coefficients of order one are good to some 1e-15
+
+
+@pytest.mark.parametrize("depth", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_dip_counts_where_it_goes_below_zero(depth: float, sign: float) -> None:
+    """(x - 0.37)^2 - depth times what is positive: two roots, or none."""
+    dip = Polynomial([0.37**2 - sign * depth, -0.74, 1.0])
+    found = events.first_root(bernstein(dip * Polynomial([1.0, 0.5, 0.25])), DEPTH)
+    if sign < 0:
+        assert found == -1.0
+    else:
+        assert abs(found - (0.37 - np.sqrt(depth))) < 1e-14 / np.sqrt(depth) + 1e-13
+
+
+def test_what_begins_below_zero_is_there_at_once_and_a_hair_below_is_not() -> None:
+    below = bernstein(Polynomial([-1e-3, 1.0]))
+    assert events.first_root(below, DEPTH) == 0.0
+    assert events.first_root(bernstein(Polynomial([-0.5 * DEPTH, 1.0])), DEPTH) == -1.0
+
+
+def test_a_root_at_the_start_is_divided_out() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        rest = Polynomial(rng.normal(size=events.DEGREE))
+        b = bernstein(Polynomial([0.0, 1.0]) * rest)
+        events.without_zero(b, float(rest(0.0)))
+        np.testing.assert_allclose(b[: events.DEGREE], bernstein(rest, events.DEGREE - 1), atol=1e-12)
+
+
+def test_halves_are_the_polynomial_on_both_halves() -> None:
+    p = Polynomial(np.random.default_rng(1).normal(size=events.DEGREE + 1))
+    b, left, work = bernstein(p), np.zeros(events.DEGREE + 1), np.zeros(events.DEGREE + 1)
+    right = b.copy()
+    events.halved(b, left, right)
+    for x in np.linspace(0, 1, 7):
+        assert events.value_at(left, x, work) == pytest.approx(p(0.5 * x), abs=1e-13)
+        assert events.value_at(right, x, work) == pytest.approx(p(0.5 + 0.5 * x), abs=1e-13)
+
+
+# bodies that spin -----------------------------------------------------------------------------------------
+
+# A rod about its middle, which spins at a constant rate: the integrator needs no short steps for that.
+ROD = robot(link("w", ""), link("rod", inertial(1.0)), joint("spin", "continuous", "w", "rod", axis=(0, 1, 0)))
+SLIDE = robot(
+    link("w", ""),
+    link("cart", inertial(1.0)),
+    link("rod", inertial(1.0)),
+    joint("go", "prismatic", "w", "cart", axis=(0, 0, -1)),
+    joint("spin", "continuous", "cart", "rod", axis=(0, 1, 0)),
+)
+TIP = [("rod", (0.5, 0.0, 0.0))]
+
+
+def first_time(gap: object, until: float) -> float:
+    """The first root of a function of time, by brute force."""
+    t = np.linspace(0.0, until, 400_001)
+    values = gap(t)  # type: ignore[operator]
+    i = int(np.argmax(values < 0.0))
+    assert values[i] < 0.0
+    return float(optimize.brentq(gap, t[i - 1], t[i], xtol=1e-14))
+
+
+def struck(found: Trajectory, expected: float) -> None:
+    (impact, *_) = found.impacts
+    assert abs(impact.time - expected) < 1e-9
+
+
+@pytest.mark.parametrize("omega", [30.0, 300.0])
+def test_a_wall_that_drifts_towards_a_spinning_rod_is_met(omega: float) -> None:
+    """The tip is at -0.5 sin(omega t); the wall comes from far below, where it cannot reach, at 2 m/s."""
+    wall = walls.Plane(point=(0, 0, -5.0), motion=walls.Drift((0, 0, 2.0)))
+    expected = first_time(lambda t: 5.0 - 2.0 * t - 0.5 * np.sin(omega * t), 2.5)
+    found = simulate(load(ROD), [0.0], [omega], 2.5, wall, restitution=1.0, gravity=WEIGHTLESS, points=TIP, zeno=1e-12)
+    struck(found, expected)
+
+
+@pytest.mark.parametrize("omega", [30.0, 300.0])
+def test_a_wall_that_swings_towards_a_spinning_rod_is_met(omega: float) -> None:
+    """At z = -1.6 - 1.5 sin(t + pi/2): out of reach at first, 3 m higher after half a period."""
+    wall = walls.Plane(point=(0, 0, -1.6), motion=walls.Vibration((0, 0, -1.5), 1.0, np.pi / 2))
+    expected = first_time(lambda t: 1.6 + 1.5 * np.cos(t) - 0.5 * np.sin(omega * t), np.pi)
+    found = simulate(load(ROD), [0.0], [omega], np.pi, wall, restitution=1.0, gravity=WEIGHTLESS, points=TIP, zeno=1e-12)
+    struck(found, expected)
+
+
+@pytest.mark.parametrize("omega", [30.0, 300.0])
+def test_a_spinning_rod_that_is_carried_to_a_wall_meets_it(omega: float) -> None:
+    expected = first_time(lambda t: 4.0 - 1.5 * t - 0.5 * np.sin(omega * t), 2.5)
+    wall = walls.Plane(point=(0, 0, -4.0))
+    found = simulate(load(SLIDE), [0.0, 0.0], [1.5, omega], 2.5, wall, restitution=1.0, gravity=WEIGHTLESS, points=TIP, zeno=1e-12)
+    struck(found, expected)
+
+
+@pytest.mark.parametrize("out", [0.2, 3.0])
+def test_a_point_that_has_slid_out_on_a_spinning_arm_reaches_the_wall(out: float) -> None:
+    """The lever grows with the slide: at r(t) = out + 0.8 t the bead goes round, the wall is at 3.5 m."""
+    bead = robot(
+        link("w", ""),
+        link("arm", inertial(1e3, moments=(1e6, 1e6, 1e6))),
+        point_mass("bead", 1e-6, (0, 0, 0)),
+        joint("spin", "continuous", "w", "arm", axis=(0, 1, 0)),
+        joint("out", "prismatic", "arm", "bead", axis=(1, 0, 0)),
+    )
+    omega = 40.0
+    # On a free slide r'' = omega^2 r: r = out cosh(omega t), until the wall is within reach.
+    until = np.arccosh(3.5 / out) / omega
+    expected = first_time(lambda t: 3.5 - out * np.cosh(omega * t) * np.sin(omega * t), until + 0.2)
+    found = simulate(
+        load(bead),
+        [0.0, out],
+        [omega, 0.0],
+        until + 0.2,
+        walls.Plane(point=(0, 0, -3.5)),
+        restitution=1.0,
+        gravity=WEIGHTLESS,
+        points=["bead"],
+    )
+    struck(found, expected)
+
+
+# small and far, edges ---------------------------------------------------------------------------------------
+
+PLANE = robot(
+    link("w", ""),
+    massless("slide"),
+    point_mass("m", 1.0, (0, 0, 0)),
+    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
+    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
+)
+
+
+@pytest.mark.parametrize("radius", [1e-2, 1e-3])
+@pytest.mark.parametrize("depth", [1e-7, 1e-9])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_small_sphere_far_away_is_hit_or_not(radius: float, depth: float, sign: float) -> None:
+    """Half a kilometre from it the gap's polynomial is 1e8 m: its rounding is larger than the hit is deep."""
+    height = radius - sign * depth
+    ball = walls.Sphere(radius, side="outside")
+    found = simulate(load(PLANE), [-500.0, height], [1000.0, 0.0], 1.0, ball, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
+    assert len(found.impacts) == (sign > 0)
+    if sign > 0:
+        x = -np.sqrt(radius**2 - height**2)
+        assert abs(found.impacts[0].time - (500.0 + x) / 1000.0) < 1e-9
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("depth", [1e-3, 1e-5])
+def test_the_edge_of_a_box_is_hit_or_not(depth: float, sign: float) -> None:
+    """A line at 45 degrees that cuts a corner of the square by ``depth``, or passes it at that distance."""
+    box = walls.Box((2.0, 2.0, 2.0), side="outside")
+    off = -sign * depth * np.sqrt(2.0)
+    start, speed = np.array([-30.0, 1.0 + 31.0 + off]), 50.0
+    # x + z = 1 + 1 + off on the way down: through the corner (1, 1) where off = 0
+    v = speed * np.array([1.0, -1.0]) / np.sqrt(2.0)
+    found = simulate(load(PLANE), start, v, 1.2, box, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
+    assert len(found.impacts) == (sign > 0)

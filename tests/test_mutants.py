@@ -1,0 +1,134 @@
+"""The list of small errors that ``make mutants`` plants fits the sources, and what it makes of its results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mutants import (
+    ENOUGH,
+    INVALID,
+    KILLED,
+    ROOT,
+    SURVIVED,
+    DataError,
+    Kept,
+    Mutant,
+    Result,
+    changed_functions,
+    key_of,
+    proof,
+    read_mutants,
+    summary,
+)
+
+MUTANTS = read_mutants()
+ROOMS = ("contact", "dynamics", "engine", "robot", "simulation")
+
+
+def source(mutant: Mutant) -> str:
+    return (ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
+
+
+def made(**changes: str) -> Mutant:
+    fields = {"room": "a", "file": "a/b.py", "find": "1 + 2", "replace": "1 - 2", "breaks": "sums", "survives": ""}
+    return Mutant(tests=("test_mutants.py",), **{**fields, **changes})
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_error_is_found_once_and_leaves_python(mutant: Mutant) -> None:
+    changed = mutant.mutated(source(mutant))
+    assert changed != source(mutant)
+    compile(changed, mutant.file, "exec")
+    assert mutant.file.startswith(f"{mutant.room}/")
+    assert mutant.breaks.strip() == mutant.breaks and mutant.tests
+    for name in mutant.tests:
+        assert (ROOT / "tests" / name).is_file(), name
+
+
+def test_there_are_enough_of_them_in_every_room() -> None:
+    counts = Counter(mutant.room for mutant in MUTANTS)
+    assert set(counts) == set(ROOMS) and min(counts.values()) >= 30 and len(MUTANTS) >= 150
+    assert len({mutant.name for mutant in MUTANTS}) == len({(m.file, m.find, m.replace) for m in MUTANTS}) == len(MUTANTS)
+    for room in ROOMS:  # those that cannot be killed leave room for the share that must be
+        own = [mutant for mutant in MUTANTS if mutant.room == room]
+        assert sum(not mutant.survives for mutant in own) / len(own) >= ENOUGH
+
+
+def test_a_text_that_is_gone_or_occurs_twice_is_an_error_that_names_it() -> None:
+    assert made().mutated("x = 1 + 2") == "x = 1 - 2"
+    for text in ("x = 3", "x = 1 + 2 + (1 + 2)"):
+        with pytest.raises(DataError, match=r"a/b\.py: sums: its text is found [02] times"):
+            made().mutated(text)
+
+
+@pytest.mark.parametrize(("line", "message"), [('file = "a/c.py"', "no tests are named for a/c.py"), ('fine = "x"', "has fine")])
+def test_data_that_means_nothing_is_an_error(tmp_path: Path, line: str, message: str) -> None:
+    given = {"file": 'file = "a/b.py"'} | {line.split()[0]: line}
+    text = '[tests]\n"a/b.py" = ["t.py"]\n[[mutant]]\nfind = "1"\nreplace = "2"\nbreaks = "x"\n' + "\n".join(given.values())
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_mutants(tmp_path)
+
+
+def test_the_summary_fails_where_an_error_survives_that_must_not_or_too_many_do() -> None:
+    killed = [Result(made(breaks=str(i)), KILLED, 1.0, "a test") for i in range(17)]
+    expected = [Result(made(breaks=f"e{i}", survives="it changes nothing"), SURVIVED, 1.0, "") for i in range(3)]
+    lines, well = summary([*killed, *expected])
+    assert well and "it changes nothing" in "\n".join(lines) and lines[1].split() == ["a", "20", "17", "3", "3", "85%"]
+    assert not summary([*killed, *expected, Result(made(breaks="one more", survives="so"), SURVIVED, 1.0, "")])[1]  # 81 %
+    lines, well = summary([*killed, Result(made(), SURVIVED, 1.0, "")])
+    assert not well and "a test is missing" in lines[-1]
+    lines, well = summary([*killed, Result(made(), INVALID, 1.0, "does not compile")])
+    assert not well and "does not compile" in lines[-1]
+    lines, well = summary([*killed, Result(made(survives="nothing sees it"), KILLED, 1.0, "a test")])
+    assert well and "though it is said to survive" in lines[-1]
+
+
+def test_results_are_kept_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    kept = Kept(path)
+    kept.add("a", outcome=KILLED)
+    kept.add("b", outcome=SURVIVED)
+    kept.add("a", outcome=SURVIVED)
+    path.write_text(path.read_text() + '{"key": "c", "outc')  # cut short by the end of the process
+    again = Kept(path)
+    assert again.get("c") is None
+    assert [(again.get(key) or {})["outcome"] for key in "ab"] == [SURVIVED, SURVIVED]
+    assert Kept(path, fresh=True).get("a") is None
+
+
+def test_a_result_holds_until_the_file_or_the_tests_that_prove_it_change(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "urdf_gibbs" / "a").mkdir(parents=True)
+    file = tmp_path / "urdf_gibbs" / "a" / "b.py"
+    file.write_text("x = 1 + 2")
+    keys = {key_of(made(), tmp_path), key_of(made(replace="0"), tmp_path)}
+    file.write_text("x = 1 + 2  # sum")
+    assert len(keys | {key_of(made(), tmp_path)}) == 3
+
+    mutant = replace(made(), tests=("test_a.py", "test_b.py"))
+    (tmp_path / "tests" / "test_b.py").write_text("1")
+
+    def proofs(first: str) -> list[str]:
+        (tmp_path / "tests" / "test_a.py").write_text(first)
+        noticed = {KILLED: "tests/test_b.py::test_it", SURVIVED: ""}
+        return [proof(mutant, outcome, by, tmp_path) for outcome, by in (*noticed.items(), (KILLED, "no end after 60 s"))]
+
+    (by_b, by_none, no_end), (again, other, longer) = proofs("1"), proofs("2")
+    assert by_b == again and by_none != other and no_end != longer
+
+
+@pytest.mark.parametrize(
+    ("wrong", "changed"),
+    [
+        ("A = 1\ndef f(): return A\ndef g(): return 3", ["urdf_gibbs.a.b.g"]),
+        ("A = 1\ndef f():\n    return A\ndef g(): return 2", []),  # the same in other lines
+        ("A = 2\ndef f(): return A\ndef g(): return 2", ["*"]),
+        ("A = 1\ndef f(): return A", ["urdf_gibbs.a.b.g"]),
+    ],
+)
+def test_which_functions_an_error_changes(wrong: str, changed: list[str]) -> None:
+    assert changed_functions("a/b.py", "A = 1\ndef f(): return A\ndef g(): return 2", wrong) == changed

@@ -1,0 +1,75 @@
+"""The driver of a changed tree, quickly: only the entries that can reach a changed function are compiled again.
+
+    python validation/mutant_driver.py FOLDER keep               compile all entries and keep the text of each in the folder
+    python validation/mutant_driver.py FOLDER build NAME ...     driver.ll.xz of the tree, with the functions of these names changed
+
+NAME is ``module.function``, or * for everything. What is compiled for an entry depends on the functions that it calls, and on what they
+call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import urdf_gibbs.simulation.driver  # noqa: F401  the decorators note everything
+from urdf_gibbs.engine import build_driver, driver_code, jit
+
+
+def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """The functions, of those that become part of their callers, that a function names."""
+    parts = {noted.function for noted in jit.functions}
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        homes = [getattr(value, other, None) for other in names] if isinstance(value, ModuleType) else [value]
+        yield from (one for one in homes if callable(one) and not isinstance(one, jit.Entry) and one in parts)
+
+
+def reached(entry: jit.Entry) -> set[str]:
+    """``module.function`` of all that is compiled into an entry."""
+    found: set[str] = set()
+    waiting: list[Callable[..., Any]] = [entry.function]
+    while waiting:
+        function = waiting.pop()
+        name = f"{function.__module__}.{function.__name__}"
+        if name not in found:
+            found.add(name)
+            waiting += called(function)
+    return found
+
+
+def texts_of(names: list[str]) -> dict[str, str]:
+    """The modules of these entries."""
+    chosen = {name: jit.entries[name] for name in names}
+    build_driver.jit = SimpleNamespace(entries=chosen, OUT_OF_MEMORY=jit.OUT_OF_MEMORY)  # type: ignore[assignment]
+    try:
+        return dict(zip(chosen, build_driver.compiled(), strict=True))
+    finally:
+        build_driver.jit = jit
+
+
+def main(folder: Path, task: str, changed: list[str]) -> None:
+    if task == "keep":
+        for name, text in texts_of(list(jit.entries)).items():
+            (folder / f"{name}.ll").write_text(text)
+        return
+    everything = changed == ["*"]
+    again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
+    new = texts_of(again) if again else {}
+    texts = [new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries]
+    text = build_driver.checked(build_driver.plain(build_driver.named(build_driver.portable(build_driver.linked(texts)))))
+    driver_code.SHIPPED.write_bytes(driver_code.packed(driver_code.stamp(), "with an error planted", text))
+    print(f"compiled again: {', '.join(again) or 'nothing'}")
+
+
+if __name__ == "__main__":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | build_driver.ENVIRONMENT
+    if environment != dict(os.environ):
+        raise SystemExit(subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode)
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

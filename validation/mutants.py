@@ -1,0 +1,410 @@
+"""Do the tests notice errors? ``make mutants``: plants small errors in the sources, one at a time, and runs the tests that concern them.
+
+    python validation/mutants.py [--room contact] [--only WORDS] [--jobs 2] [--fresh]
+
+The errors are data, tests/mutants/<room>.toml: the file, a text that occurs once in it, what takes its place, and what that breaks. An
+error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
+changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
+
+Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
+that has noticed the error, or, where none has, any of them. The exit code is 1 where an error survives that is not expected to, or a
+room kills less than 85 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests" / "mutants"
+RESULTS = ROOT / "validation" / "mutants.jsonl"
+COPIED = ("urdf_gibbs", "tests", "models", "validation", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
+ENOUGH = 0.85  # of the errors of a room
+KILLED, SURVIVED, INVALID = "killed", "survived", "invalid"
+# Where the sources are compiled into the driver (driver_code.sources); asked of the copy, whose sources may be changed.
+DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
+
+
+class DataError(Exception):
+    """The list of errors does not fit the sources."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One small error; ``file`` is below urdf_gibbs/, ``survives`` says why no test can notice it, empty where one must."""
+
+    room: str
+    file: str
+    find: str
+    replace: str
+    breaks: str
+    tests: tuple[str, ...]
+    survives: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.breaks}"
+
+    def mutated(self, source: str) -> str:
+        """The source with the error in it."""
+        count = source.count(self.find)
+        if count != 1:
+            raise DataError(f"{self.name}: its text is found {count} times in the file, expected once: {self.find!r}")
+        return source.replace(self.find, self.replace)
+
+
+Waiting = queue.SimpleQueue[tuple[str, Mutant]]  # with the keys of their results
+
+
+@dataclass
+class Result:
+    mutant: Mutant
+    outcome: str
+    seconds: float
+    noticed: str  # by which test, or what is the matter
+
+
+def read_mutants(folder: Path = DATA) -> list[Mutant]:
+    """All errors of all rooms."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        for one in content["mutant"]:
+            unknown = one.keys() - {"file", "find", "replace", "breaks", "survives"}
+            if unknown:
+                raise DataError(f"{path.name}: {one.get('breaks')!r} has {', '.join(sorted(unknown))}, which means nothing")
+            if one["file"] not in content["tests"]:
+                raise DataError(f"{path.name}: no tests are named for {one['file']}")
+            found.append(Mutant(path.stem, tests=tuple(content["tests"][one["file"]]), **one))
+    return found
+
+
+def changed_functions(file: str, right: str, wrong: str) -> list[str]:
+    """``module.function`` of the functions of a file that differ; * where something outside of functions does."""
+
+    def parts(source: str) -> dict[str, str]:
+        nodes = ast.parse(source).body
+        found = {node.name: ast.unparse(node) for node in nodes if isinstance(node, ast.FunctionDef)}
+        return {**found, "*": "\n".join(ast.unparse(node) for node in nodes if not isinstance(node, ast.FunctionDef))}
+
+    before, after = parts(right), parts(wrong)
+    module = ".".join(["urdf_gibbs", *Path(file).with_suffix("").parts]).removesuffix(".__init__")
+    changed = [name for name in before | after if before.get(name) != after.get(name)]
+    return ["*"] if "*" in changed else [f"{module}.{name}" for name in changed]
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def key_of(mutant: Mutant, root: Path = ROOT) -> str:
+    """Of the error and of the file that it is planted in."""
+    source = (root / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
+    return digest(mutant.file, mutant.find, mutant.replace, source)
+
+
+def proof(mutant: Mutant, outcome: str, noticed: str, root: Path = ROOT) -> str:
+    """What a result holds for as long as it is the same: the test file that has noticed the error, or all that have not."""
+    names = [name for name in mutant.tests if outcome != KILLED or noticed.startswith(f"tests/{name}")]
+    return digest(*[text for name in names or mutant.tests for text in (name, (root / "tests" / name).read_text(encoding="utf-8"))])
+
+
+def holds(mutant: Mutant, entry: dict[str, Any]) -> bool:
+    """Whether a result that was kept can be used."""
+    return entry["outcome"] != INVALID and entry["proof"] == proof(mutant, entry["outcome"], entry["noticed"])
+
+
+class Kept:
+    """Results on disk, one line each; the last line of a key counts."""
+
+    def __init__(self, path: Path, fresh: bool = False) -> None:
+        self.path, self.lines, self.lock = path, {}, threading.Lock()
+        if path.exists() and not fresh:
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError:  # of a write that was cut short
+                    continue
+                self.lines[entry["key"]] = entry
+        elif fresh:
+            path.unlink(missing_ok=True)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        return self.lines.get(key)
+
+    def add(self, key: str, **entry: Any) -> None:
+        with self.lock, self.path.open("a", encoding="utf-8") as file:
+            self.lines[key] = {"key": key, **entry}
+            file.write(json.dumps(self.lines[key]) + "\n")
+
+
+class Tree:
+    """A copy of the tree to plant errors in; deleted in the end."""
+
+    def __init__(self) -> None:
+        self.running: subprocess.Popen[str] | None = None
+        self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
+        self.root = Path(self.folder.name)
+        ignored = shutil.ignore_patterns("__pycache__", "site", ".*_cache", "mutants.jsonl")
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, self.root / name, ignore=ignored)
+            elif source.exists():
+                shutil.copy(source, self.root / name)
+        self.driver = self.root / "urdf_gibbs" / "engine" / "driver.ll.xz"
+        self.texts = self.root / "texts"  # of the driver's entries, from the first error in compiled code on
+        self.compiled = set(self._python("-c", DRIVER_SOURCES)[1].split())
+
+    def _environment(self, cache: str) -> dict[str, str]:
+        search = os.pathsep.join([str(self.root), str(self.root / "validation")])
+        return {**os.environ, "PYTHONPATH": search, "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
+
+    def _python(self, *arguments: str, timeout: float = 600.0, cache: str = "cache") -> tuple[int, str]:
+        """Exit code and output of Python in the copy; the code is -1 where it takes too long."""
+        self.running = process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=self.root,
+            env=self._environment(str(self.root / cache)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=timeout)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            return -1, f"after {timeout:.0f} s"
+        finally:
+            self.stop()
+            process.wait()
+
+    def stop(self) -> None:
+        """End what is running in the copy, with everything that it has started."""
+        if self.running is not None and self.running.poll() is None:
+            os.killpg(self.running.pid, signal.SIGKILL)
+
+    def run_tests(self, tests: tuple[str, ...], timeout: float, cache: str = "cache") -> tuple[str, str]:
+        """Whether the tests notice something, and which one."""
+        files = [str(Path("tests") / name) for name in tests]
+        options = [
+            "-x",
+            "-q",
+            "--no-header",
+            "--tb=line",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "mutant_profile",
+            "--hypothesis-seed=0",
+            "-W",
+            "ignore",
+        ]
+        code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
+        if code == -1:
+            return KILLED, f"no end {output}"
+        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, flags=re.MULTILINE)
+        if code == 0:
+            return SURVIVED, ""
+        if code in (4, 5):  # no such test, or none at all
+            return INVALID, output[-300:]
+        return KILLED, found[1] if found else (output.strip().splitlines() or ["no output"])[-1][:200]
+
+    def plant(self, mutant: Mutant, timeout: float) -> tuple[str, str]:
+        """Outcome of one error."""
+        path = self.root / "urdf_gibbs" / mutant.file
+        right, shipped = path.read_text(encoding="utf-8"), self.driver.read_bytes()
+        wrong = mutant.mutated(right)
+        try:
+            compile(wrong, str(path), "exec")
+        except SyntaxError as problem:
+            return INVALID, f"no Python: {problem}"
+        own_cache = mutant.file in ("engine/objects.py", "engine/driver_code.py")
+        try:
+            if mutant.file in self.compiled and not self.texts.exists():
+                self.texts.mkdir()
+                self._drive("keep")
+            self._write(path, wrong)
+            if mutant.file in self.compiled:
+                problem = self._drive("build", *changed_functions(mutant.file, right, wrong))
+                if problem:
+                    return INVALID, f"does not compile: {problem}"
+            return self.run_tests(mutant.tests, timeout, "own" if own_cache else "cache")
+        finally:
+            self._write(path, right)
+            self.driver.write_bytes(shipped)
+            shutil.rmtree(self.root / "own", ignore_errors=True)
+
+    def _drive(self, *task: str) -> str:
+        """Build the copy's driver; what is the matter, else nothing."""
+        code, output = self._python(str(self.root / "validation" / "mutant_driver.py"), str(self.texts), *task, timeout=1800.0)
+        return output.strip().splitlines()[-1][:200] if code else ""
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        """Python's bytecode is told by seconds and size, which may both stay: it is removed."""
+        path.write_text(text, encoding="utf-8")
+        for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            old.unlink()
+
+
+@dataclass
+class Run:
+    """All that is to be done, and what has come out so far."""
+
+    mutants: list[Mutant]
+    kept: Kept
+    results: list[Result] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def baseline(self, tree: Tree) -> dict[tuple[str, ...], float]:
+        """Seconds that the tests take without an error, in which they must pass; else nothing can be said."""
+        package = digest(*(p.read_text(encoding="utf-8") for p in sorted((ROOT / "urdf_gibbs").rglob("*.py"))))
+        seconds = {}
+        for name in sorted({name for mutant in self.mutants for name in mutant.tests}):
+            key = digest("baseline", package, name, (ROOT / "tests" / name).read_text(encoding="utf-8"))
+            entry = self.kept.get(key)
+            if entry is None:
+                before = time.monotonic()
+                outcome, what = tree.run_tests((name,), 1800.0)
+                if outcome != SURVIVED:
+                    raise DataError(f"tests/{name} does not pass without an error: {what}")
+                entry = {"seconds": time.monotonic() - before}
+                self.kept.add(key, **entry)
+                print(f"passes without an error {entry['seconds']:6.1f} s  {name}", flush=True)
+            seconds[name] = float(entry["seconds"])
+        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in self.mutants}}
+
+    def take(self, result: Result, known: bool = False) -> None:
+        with self.lock:
+            self.results.append(result)
+            count = f"[{len(self.results):3d}/{len(self.mutants)}]"
+            what = {KILLED: f"by {result.noticed}", SURVIVED: result.mutant.survives or "NOT EXPECTED"}.get(result.outcome, result.noticed)
+            kept = "  kept" if known else f"{result.seconds:5.0f}s"
+            print(f"{count} {result.mutant.room:10s} {result.outcome:8s} {kept}  {result.mutant.name}\n{'':32s}{what}", flush=True)
+
+    def work(self, waiting: Waiting, seconds: dict[tuple[str, ...], float], tree: Tree) -> None:
+        while True:
+            try:
+                key, mutant = waiting.get_nowait()
+            except queue.Empty:
+                return
+            before = time.monotonic()
+            outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
+            took = time.monotonic() - before
+            why = proof(mutant, outcome, noticed, tree.root)
+            self.kept.add(key, outcome=outcome, noticed=noticed, proof=why, seconds=round(took, 1), mutant=mutant.name)
+            self.take(Result(mutant, outcome, took, noticed))
+
+
+def summary(results: list[Result]) -> tuple[list[str], bool]:
+    """Lines for people, and whether all is well."""
+    lines, well = [], True
+    rooms = sorted({result.mutant.room for result in results})
+    lines.append(f"{'room':12s}{'errors':>8s}{'killed':>8s}{'survived':>10s}{'expected':>10s}{'killed':>9s}")
+    for room in rooms:
+        own = [result for result in results if result.mutant.room == room]
+        killed = sum(result.outcome == KILLED for result in own)
+        left = [result for result in own if result.outcome == SURVIVED]
+        expected = sum(bool(result.mutant.survives) for result in left)
+        share = killed / len(own)
+        lines.append(f"{room:12s}{len(own):8d}{killed:8d}{len(left):10d}{expected:10d}{100 * share:8.0f}%")
+        well = well and share >= ENOUGH and expected == len(left)
+    for result in results:
+        if result.outcome == SURVIVED:
+            lines.append(f"survived  {result.mutant.name}\n          {result.mutant.survives or 'not expected: a test is missing'}")
+        elif result.outcome == INVALID:
+            lines.append(f"invalid   {result.mutant.name}\n          {result.noticed}")
+            well = False
+        elif result.mutant.survives:
+            lines.append(f"noticed   {result.mutant.name}\n          by {result.noticed}, though it is said to survive")
+    return lines, well
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--room", action="append", help="only this room; may be given several times")
+    parser.add_argument("--only", action="append", help="only errors whose file or description has this in it; may be given several times")
+    parser.add_argument("--jobs", type=int, default=1, help="workers, each with a copy of the tree")
+    parser.add_argument("--fresh", action="store_true", help="forget all results")
+    parser.add_argument("--list", action="store_true", help="name the errors and what is known of them; run nothing")
+    given = parser.parse_args(arguments)
+    mutants = [m for m in read_mutants() if not given.room or m.room in given.room]
+    mutants = [m for m in mutants if not given.only or any(words in m.name for words in given.only)]
+    for mutant in mutants:  # before anything is run
+        mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
+    kept = Kept(RESULTS, given.fresh)
+    run = Run(mutants, kept)
+    waiting: Waiting = queue.SimpleQueue()
+    left = 0
+    for mutant in mutants:
+        key = key_of(mutant)  # now, with the sources that are copied in a moment
+        entry = kept.get(key)
+        if entry is not None and holds(mutant, entry):
+            run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
+        else:
+            waiting.put((key, mutant))
+            left += 1
+    if left and not given.list:
+        _in_parallel(run, waiting, max(1, min(given.jobs, left)))
+    lines, well = summary(run.results)
+    print("\n".join(lines))
+    return 0 if well and len(run.results) == len(mutants) else 1
+
+
+def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
+    """All that waits; a worker that fails ends the others after their present error."""
+    trees = [Tree() for _ in range(jobs)]
+    problems: list[BaseException] = []
+
+    def work(tree: Tree) -> None:
+        try:
+            run.work(waiting, seconds, tree)
+        except BaseException as problem:
+            problems.append(problem)
+            while not waiting.empty():
+                waiting.get_nowait()
+
+    try:
+        seconds = run.baseline(trees[0])
+        threads = [threading.Thread(target=work, args=(tree,), daemon=True) for tree in trees]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        for tree in trees:
+            tree.stop()
+            tree.folder.cleanup()
+    if problems:
+        raise problems[0]
+
+
+if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM):  # the first is ignored by what a shell starts in the background
+        signal.signal(number, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except DataError as problem:
+        sys.exit(f"error: {problem}")
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what is known is kept, the same command goes on from there")
