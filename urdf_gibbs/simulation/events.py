@@ -5,8 +5,7 @@ at both ends, with a generous margin for its error: nearly all contacts are rule
 step's dense output at Chebyshev nodes; where the polynomial through them has not converged the interval is halved. Subdivision
 then finds the first root, however many there are, and however shallow down to DEPTH.
 
-Two ends tell nothing of a body that turns many times between them, which may cost the integrator no error at all. So a step is only as
-long as the bodies near a wall turn by TURN in it: then the quintic is off by less than lever TURN^6 / 46080.
+How long a step may be for its two ends to tell so much: turning.py.
 """
 
 from __future__ import annotations

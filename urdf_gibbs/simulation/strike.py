@@ -28,10 +28,10 @@ from urdf_gibbs.simulation.record import write_impact, write_row
 from urdf_gibbs.simulation.report import report
 from urdf_gibbs.simulation.rows import mass_factors, see_contacts
 
-PROJECTIONS = 4
-SETTLINGS = 12
-MOST_REPEATS = 10
-MOST_STALLS = 1000  # of them, one after the other
+PROJECTIONS = 4  # rounds of bringing held contacts back to their walls
+SETTLINGS = 12  # rounds of asking which contacts hold
+MOST_REPEATS = 10  # settlings at one time that are counted
+MOST_STALLS = 1000  # steps and impacts, one after the other, that hardly move time
 COUNTED_BLOWS = 1000  # in less than as many times ``zeno``: the motion does not get anywhere
 
 
