@@ -12,7 +12,7 @@ from structs import empty
 
 from urdf_gibbs.contact import complementarity
 from urdf_gibbs.contact.complementarity import SOLVED
-from urdf_gibbs.simulation import flight
+from urdf_gibbs.simulation import layout, rows
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 def solve(K: Array, w: Array) -> tuple[Array, float]:
     """As the driver does it, compiled: the impulses and their certificate."""
     lam = np.full(len(w), 7.0)
-    system = empty(flight.System, K=np.array(K, float).ravel(), u=np.array(w, float), e=np.zeros(len(w)), lam=lam)
-    return lam, float(flight.solve(system, flight.LCP, len(w)))
+    system = empty(layout.System, K=np.array(K, float).ravel(), u=np.array(w, float), e=np.zeros(len(w)), lam=lam)
+    return lam, float(rows.solve(system, layout.LCP, len(w)))
 
 
 def feasible(B: Array, w: Array, slack: float) -> bool:

@@ -22,7 +22,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.contact.surfaces import Places, nearest, pack
 from urdf_gibbs.engine import driver_code, jit, objects
 from urdf_gibbs.errors import ArgumentError, DriverError
-from urdf_gibbs.simulation import flight, simulate
+from urdf_gibbs.simulation import layout, rows, simulate
 from urdf_gibbs.simulation.scenario import read_scenario
 
 ROOT = Path(ug.__file__).parents[1]
@@ -278,9 +278,9 @@ def test_compiled_code_computes_what_its_source_does_in_python() -> None:
 
 
 def test_an_error_inside_of_compiled_code_is_an_answer_that_is_no_number() -> None:
-    system = empty(flight.System, K=np.eye(2).ravel(), u=np.ones(2), e=np.ones(2), lam=np.ones(2))
-    assert flight.solve(system, flight.LCP, 2) < 1e-12
-    assert np.isnan(flight.solve(system, flight.LCP, 3))  # K has four entries, not nine
+    system = empty(layout.System, K=np.eye(2).ravel(), u=np.ones(2), e=np.ones(2), lam=np.ones(2))
+    assert rows.solve(system, layout.LCP, 2) < 1e-12
+    assert np.isnan(rows.solve(system, layout.LCP, 3))  # K has four entries, not nine
 
 
 def test_simulate_looks_at_its_arguments_before_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from urdf_text import inertial, joint, link, massless, point_mass, robot
 
 from urdf_gibbs import Trajectory, load, simulate, walls
-from urdf_gibbs.simulation import events
+from urdf_gibbs.simulation import roots
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -24,7 +24,7 @@ DEPTH = 1e-12
 # polynomials --------------------------------------------------------------------------------------------
 
 
-def bernstein(p: Polynomial, degree: int = events.DEGREE) -> Array:
+def bernstein(p: Polynomial, degree: int = roots.DEGREE) -> Array:
     """Coefficients on [0, 1]: b_j = sum_i C(j, i) / C(n, i) a_i."""
     a = np.zeros(degree + 1)
     a[: len(p.coef)] = p.coef
@@ -34,7 +34,7 @@ def bernstein(p: Polynomial, degree: int = events.DEGREE) -> Array:
 def with_roots(rng: np.random.Generator, inside: Array) -> Polynomial:
     """A polynomial of degree 10 that is positive at 0, with these roots in (0, 1) and all others far outside of it."""
     p = Polynomial.fromroots(inside) if len(inside) else Polynomial([1.0])
-    for _ in range((events.DEGREE - len(inside)) // 2):
+    for _ in range((roots.DEGREE - len(inside)) // 2):
         centre, width = rng.uniform(-1.0, 2.0), rng.uniform(0.4, 1.0)
         p *= Polynomial([centre**2 + width**2, -2.0 * centre, 1.0])
     return p * np.sign(p(0.0)) / np.abs(p(np.linspace(0, 1, 50))).max()
@@ -48,7 +48,7 @@ def test_the_first_root_is_found_however_many_there_are(count: int) -> None:
         if count > 1 and np.diff(inside).min() < 1e-3:
             continue
         p = with_roots(rng, inside)
-        found = events.first_root(bernstein(p), DEPTH)
+        found = roots.first_root(bernstein(p), DEPTH)
         if count == 0:
             assert found == -1.0
         else:
@@ -61,7 +61,7 @@ def test_the_first_root_is_found_however_many_there_are(count: int) -> None:
 def test_a_dip_counts_where_it_goes_below_zero(depth: float, sign: float) -> None:
     """(x - 0.37)^2 - depth times what is positive: two roots, or none."""
     dip = Polynomial([0.37**2 - sign * depth, -0.74, 1.0])
-    found = events.first_root(bernstein(dip * Polynomial([1.0, 0.5, 0.25])), DEPTH)
+    found = roots.first_root(bernstein(dip * Polynomial([1.0, 0.5, 0.25])), DEPTH)
     if sign < 0:
         assert found == -1.0
     else:
@@ -70,27 +70,27 @@ def test_a_dip_counts_where_it_goes_below_zero(depth: float, sign: float) -> Non
 
 def test_what_begins_below_zero_is_there_at_once_and_a_hair_below_is_not() -> None:
     below = bernstein(Polynomial([-1e-3, 1.0]))
-    assert events.first_root(below, DEPTH) == 0.0
-    assert events.first_root(bernstein(Polynomial([-0.5 * DEPTH, 1.0])), DEPTH) == -1.0
+    assert roots.first_root(below, DEPTH) == 0.0
+    assert roots.first_root(bernstein(Polynomial([-0.5 * DEPTH, 1.0])), DEPTH) == -1.0
 
 
 def test_a_root_at_the_start_is_divided_out() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
-        rest = Polynomial(rng.normal(size=events.DEGREE))
+        rest = Polynomial(rng.normal(size=roots.DEGREE))
         b = bernstein(Polynomial([0.0, 1.0]) * rest)
-        events.without_zero(b, float(rest(0.0)))
-        np.testing.assert_allclose(b[: events.DEGREE], bernstein(rest, events.DEGREE - 1), atol=1e-12)
+        roots.without_zero(b, float(rest(0.0)))
+        np.testing.assert_allclose(b[: roots.DEGREE], bernstein(rest, roots.DEGREE - 1), atol=1e-12)
 
 
 def test_halves_are_the_polynomial_on_both_halves() -> None:
-    p = Polynomial(np.random.default_rng(1).normal(size=events.DEGREE + 1))
-    b, left, work = bernstein(p), np.zeros(events.DEGREE + 1), np.zeros(events.DEGREE + 1)
+    p = Polynomial(np.random.default_rng(1).normal(size=roots.DEGREE + 1))
+    b, left, work = bernstein(p), np.zeros(roots.DEGREE + 1), np.zeros(roots.DEGREE + 1)
     right = b.copy()
-    events.halved(b, left, right)
+    roots.halved(b, left, right)
     for x in np.linspace(0, 1, 7):
-        assert events.value_at(left, x, work) == pytest.approx(p(0.5 * x), abs=1e-13)
-        assert events.value_at(right, x, work) == pytest.approx(p(0.5 + 0.5 * x), abs=1e-13)
+        assert roots.value_at(left, x, work) == pytest.approx(p(0.5 * x), abs=1e-13)
+        assert roots.value_at(right, x, work) == pytest.approx(p(0.5 + 0.5 * x), abs=1e-13)
 
 
 # bodies that spin -----------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from structs import empty
 from urdf_gibbs.contact import names
 from urdf_gibbs.contact.complementarity import SOLVED
 from urdf_gibbs.contact.laws import LAWS, NEWTON, NEWTON_EQUALITY, POISSON
-from urdf_gibbs.simulation import flight
+from urdf_gibbs.simulation import layout
+from urdf_gibbs.simulation import rows as compiled_rows
 
 Array = NDArray[np.float64]
 
@@ -25,8 +26,8 @@ CORNERS = np.array([[x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)] + [[0.0, 1
 
 def compiled(problem: int, K: Array, u: Array, e: Array, lam: Array) -> float:
     """As the driver asks: fills lam (k,)."""
-    system = empty(flight.System, K=np.array(K, float).ravel(), u=np.array(u, float), e=np.array(e, float), lam=lam)
-    return float(flight.solve(system, problem, len(u)))
+    system = empty(layout.System, K=np.array(K, float).ravel(), u=np.array(u, float), e=np.array(e, float), lam=lam)
+    return float(compiled_rows.solve(system, problem, len(u)))
 
 
 def impulses(law: int, K: Array, u: Array, e: Array, lam: Array) -> float:
@@ -34,11 +35,11 @@ def impulses(law: int, K: Array, u: Array, e: Array, lam: Array) -> float:
 
 
 def solve(K: Array, w: Array, lam: Array) -> float:
-    return compiled(flight.LCP, K, w, w, lam)
+    return compiled(layout.LCP, K, w, w, lam)
 
 
 def least_norm(K: Array, c: Array, lam: Array) -> float:
-    return compiled(flight.LEAST_NORM, K, c, c, lam)
+    return compiled(layout.LEAST_NORM, K, c, c, lam)
 
 
 def act(law: int, K: Array, u: Array, e: float | Array) -> tuple[Array, float]:
@@ -277,7 +278,7 @@ def test_forces_of_held_contacts_push_where_they_can_and_are_the_shortest() -> N
         B[:, 0] = np.abs(B[:, 0])  # some forces >= 0 cannot cancel
         f = np.maximum(0.0, rng.normal(size=n))
         K, c, lam = B @ B.T, B @ (B.T @ f), np.empty(n)
-        assert compiled(flight.PRESS, K, c, c, lam) < 1e-10
+        assert compiled(layout.PRESS, K, c, c, lam) < 1e-10
         changed += bool((np.linalg.pinv(K, rcond=1e-10) @ c < -1e-9 * f.max()).any())
         assert (lam >= 0.0).all()
         np.testing.assert_allclose(B.T @ lam, B.T @ f, atol=1e-9 * np.abs(B.T @ f).max())
@@ -293,7 +294,7 @@ def test_forces_that_must_pull_are_those_of_the_pseudo_inverse() -> None:
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     for c in (np.array([1.0, -1.0]), np.array([-1.0, -1.0])):
         lam = np.empty(2)
-        compiled(flight.PRESS, K, c, c, lam)
+        compiled(layout.PRESS, K, c, c, lam)
         np.testing.assert_allclose(lam, np.linalg.solve(K, c), rtol=1e-12)
 
 

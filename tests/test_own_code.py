@@ -24,7 +24,7 @@ from urdf_gibbs.contact.own_contacts import FEW
 from urdf_gibbs.contact.points import fixed_bodies
 from urdf_gibbs.engine.kernel import c_function
 from urdf_gibbs.oracle.pinocchio import Oracle
-from urdf_gibbs.simulation.flight import OWN_CONTACTS, OWN_DENSE, OWN_STEP, PRESENT
+from urdf_gibbs.simulation.layout import PRESENT
 from urdf_gibbs.simulation.own_step import TABLE, WRITTEN_OUT, own_step
 
 Array = NDArray[np.float64]
@@ -146,7 +146,7 @@ def own(robot: ug.Robot, y: Array, tau: Array, h: float, tolerance: float, start
     address = ctypes.cast(forward or c_function(robot, "forward_dynamics", GRAVITY), ctypes.c_void_p).value
     K, F, new, work, limits = np.zeros((16, n)), np.zeros((7, n)), np.zeros(n), np.zeros(n), np.array([tolerance, tolerance])
     K[0] = start
-    arrays = {"y": y, "tau": tau, "K": K, "new": new, "limits": limits, "work": work, "F": F}
+    arrays = {"y": y, "tau": tau, "K": K, "new": new, "tolerance": limits, "work": work, "F": F}
     table = np.array([address if name == "forward" else arrays[name].ctypes.data for name in TABLE])
     trial = np.array([h, -1.0])
     step, dense = (ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 2)(code.address(name)) for name in ("step", "dense"))
@@ -253,10 +253,10 @@ def expected_contacts(x: Array, u: Array, a: Array, radius: float) -> Array:
 
 def seen(simulator: ug.Simulator, q: Array, v: Array, a: Array) -> Array:
     """What the driver sees of the contacts, (contacts, 5)."""
-    state = simulator._state
+    state = simulator._program.state
     state.y[:] = [*q, *v]
     state.K[0, len(q) :] = a
-    assert simulator._see_contacts(simulator._system._address, state._address, MOMENT, PRESENT) == 0
+    assert simulator._program.see_contacts(MOMENT, PRESENT) == 0
     return state.gaps.copy()
 
 
@@ -283,7 +283,8 @@ def test_contacts_move_as_pinocchios_frames_do(name: str) -> None:
     assert pairs or len(robot.joints) == 1
     chosen = [(named[i].name, named[j].name, reach) for i, j in pairs]
     simulator = ug.Simulator(robot, walls=WALLS, points=points, pairs=chosen, joint_limits=True, gravity=GRAVITY)
-    assert all(simulator._system.code[[OWN_STEP, OWN_DENSE, OWN_CONTACTS]])
+    code = simulator._program.system.code
+    assert code.step and code.dense and code.contacts
     for seed in range(3):
         q, v, a = random_state(robot, seed)
         got = seen(simulator, q, v, a)
@@ -324,7 +325,7 @@ def test_contacts_on_elastic_links_move_as_differences_of_their_places() -> None
     robot = ug.load(arm())
     points = [("hand", (0.1, 0.2, -0.1)), ("arm.tip", (0.0, 0.0, 0.0)), *(("hand", (0.05 * i, 0.0, 0.1)) for i in range(FEW + 2))]
     simulator = ug.Simulator(robot, walls=WALLS[:2], points=points)
-    assert simulator._system.code[OWN_CONTACTS]
+    assert simulator._program.system.code.contacts
     q, v, a = np.array([0.3, 0.05, -0.04, 0.1]), np.array([0.7, -0.2, 0.3, 0.4]), np.array([1.0, 0.3, -0.6, 0.2])
     got = seen(simulator, q, v, a)
     h = 2.0**-8
@@ -349,13 +350,13 @@ def test_contacts_on_elastic_links_move_as_differences_of_their_places() -> None
 
 def test_a_gap_that_is_not_finite_is_noticed() -> None:
     simulator = ug.Simulator(ug.load(ug.model_path("branched12")), walls=ug.walls.Circle(2.5), joint_limits=True)
-    state = simulator._state
-    assert simulator._system.code[OWN_CONTACTS]
+    state = simulator._program.state
+    assert simulator._program.system.code.contacts
     for entry in (0, 5, simulator.robot.nq + 2):
         state.y[:] = 0.1
-        assert simulator._see_contacts(simulator._system._address, state._address, 0.0, PRESENT) == 0
+        assert simulator._program.see_contacts(0.0, PRESENT) == 0
         state.y[entry] = np.inf if entry != 5 else np.nan
-        assert simulator._see_contacts(simulator._system._address, state._address, 0.0, PRESENT) != 0
+        assert simulator._program.see_contacts(0.0, PRESENT) != 0
 
 
 def test_motion_is_the_same_with_the_general_code() -> None:
@@ -366,7 +367,8 @@ def test_motion_is_the_same_with_the_general_code() -> None:
     for general in (False, True):
         simulator = ug.Simulator(robot, walls=ug.walls.Circle(2.5), gravity=(0, -9.81, 0))
         if general:
-            simulator._system.code[[OWN_STEP, OWN_DENSE, OWN_CONTACTS]] = 0
+            code = simulator._program.system.code
+            code.step = code.dense = code.contacts = 0
         runs.append(simulator.run([*q0, -np.pi / 3], None, 1.5))
     mine, theirs = runs
     assert len(mine.impacts) == len(theirs.impacts) == 5

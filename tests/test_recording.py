@@ -16,8 +16,9 @@ import pytest
 from bench_view import chain, keyframes, waves
 
 import urdf_gibbs as ug
+from urdf_gibbs.simulation.impact_values import SCALARS, VECTORS, Impact, LazyImpacts
 from urdf_gibbs.simulation.scenario import read_scenario
-from urdf_gibbs.simulation.trajectory import SCALARS, VECTORS, Impact, LazyImpacts, Phase
+from urdf_gibbs.simulation.trajectory import Phase
 from urdf_gibbs.view.recording import frame_times, recording
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from contextlib import suppress
+from inspect import signature
 from math import cos, inf, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from test_points import BODY, joint, link
 import urdf_gibbs as ug
 from urdf_gibbs import UnknownNameError, UrdfError, frame_placement, walls
 from urdf_gibbs.bundled import scenario_names, scenario_path
-from urdf_gibbs.simulation.expression import evaluate
-from urdf_gibbs.simulation.scenario import KINDS, MOTIONS, ReferenceImpact, Scenario, ScenarioError, parse_scenario, read_scenario
-from urdf_gibbs.simulation.toml_lines import key_lines, line_of
+from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario, ScenarioError, parse_scenario, read_scenario
+from urdf_gibbs.simulation.scenario.expression import evaluate
+from urdf_gibbs.simulation.scenario.lines import key_lines, line_of
+from urdf_gibbs.simulation.scenario.schema import ARGUMENTS, KINDS, MOTIONS, Made, arguments_of
+from urdf_gibbs.simulation.scenario.values import Values
 
 HEAD = 'duration = 1.0\n[robot]\nfile = "branched12"\n'  # three lines; tables may follow
 ROBOT = '[robot]\nfile = "branched12"\n'
@@ -177,7 +180,7 @@ y = [0, 2]
         walls.Cylinder(2.0, axis=(1, 0, 0), side="outside", motion=walls.Drift((0, 0, 1))),
         walls.Sphere(2.0, (1, 2, 3)),
     )
-    assert [type(wall).__name__ for wall in found.walls] == list(KINDS.values())
+    assert [type(wall) for wall in found.walls] == list(KINDS.values())
     turn = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     assert isinstance(found.walls[4], walls.Ellipsoid) and isinstance(found.walls[5], walls.Box)
     assert found.walls[4].rotation is not None and found.walls[5].rotation is not None
@@ -187,12 +190,8 @@ y = [0, 2]
 
 def test_every_argument_of_a_wall_can_be_written() -> None:
     """The reader asks the classes which arguments they have; it must know how each is written."""
-    from inspect import signature
-
-    from urdf_gibbs.simulation.scenario import _Reader
-
-    for name in [*KINDS.values(), *MOTIONS.values()]:
-        assert set(signature(getattr(walls, name)).parameters) <= set(_Reader.ARGUMENTS), name
+    for kind in [*KINDS.values(), *MOTIONS.values()]:
+        assert set(signature(kind).parameters) <= set(ARGUMENTS), kind
 
 
 def test_a_floating_base_starts_from_rpy_or_quaternion() -> None:
@@ -624,3 +623,54 @@ def test_a_bad_reference_is_refused_with_its_line(text: str, line: int, key: str
     (problem,) = caught.value.problems
     assert (problem.line, problem.key) == (line, key)
     assert part in str(problem)
+
+
+def test_a_problem_is_data() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario('duration = 1\n[robot]\nfile = "nothing"\nbase = "floaty"\n[[walls]]\nkind = "box"\nsize = [1, -1, 1]\n')
+    assert [(problem.file, problem.line, problem.key, problem.value) for problem in caught.value.problems] == [
+        ("test.toml", 3, "robot.file", '"nothing": no such file'),
+        ("test.toml", 4, "robot.base", '"floaty"'),
+        ("test.toml", 7, "walls[0].size", "[1, -1, 1]"),
+    ]
+    assert caught.value.problems[2].expected == "3 positive numbers of metres"
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), *MOTIONS.values()], ids=lambda kind: kind.__name__)
+def test_what_the_schema_accepts_of_a_wall_its_class_accepts(kind: type) -> None:
+    """The schema's limits are those of the classes: each value that one refuses the other refuses too."""
+    good: dict[str, Any] = {
+        "radius": 1.0,
+        "width": 1.0,
+        "semi_axes": [1, 2, 3],
+        "size": [1, 2, 3],
+        "heights": [[0, 0], [0, 0]],
+        "x": [0, 1],
+        "y": [0, 1],
+        "amplitude": [0, 0, 1],
+        "omega": 1.0,
+        "velocity": [0, 0, 1],
+        "normal": [0, 0, 1],
+        "axis": [0, 0, 1],
+        "side": "inside",
+        "restitution": 0.5,
+        "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "name": "a",
+        "phase": 0.0,
+    }
+    tried: list[Any] = [0.0, -1.0, 2.0, "inside", "x", [0, 0, 0], [1, 1, 1], [1, 0, 1], [-1, 2, 1], [0, 1], [1, 0], [1, 1], [[1]], [[1, 2]]]
+    tried += [[[1, 0, 0], [0, 1, 0], [0, 0, -1]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[1, 0, 0], [0, 1, 0], [0, 0, 1.00001]]]
+    made = Made({"one": kind}, "")
+    for key in arguments_of(made, "one").keys or {}:
+        if key not in good:
+            continue
+        for value in tried:
+            table = {name: entry for name, entry in good.items() if name in signature(kind).parameters} | {key: value}
+            try:
+                kind(**table)
+                accepted = True
+            except ug.ArgumentError:
+                accepted = False
+            values = Values("test.toml", {})
+            assert (values.read((), {"kind": "one", **table}, made) is not None) == accepted, (key, value)
+            assert accepted or values.problems[0].key.startswith(key), (key, value)

@@ -12,7 +12,7 @@ from urdf_text import inertial, joint, link, massless, point_mass, robot
 
 import urdf_gibbs as ug
 from urdf_gibbs import frame_placement, load, simulate, walls
-from urdf_gibbs.simulation import flight
+from urdf_gibbs.simulation import layout, rows
 
 Array = NDArray[np.float64]
 
@@ -152,11 +152,11 @@ def test_rates_of_gaps_are_differences_of_placements(name: str) -> None:
         points=[(ends[0][0], ends[0][1], 0.01), (ends[1][0], ends[1][1], 0.01)],
         pairs=[(ends[0][0], ends[1][0])],
     )
-    s = simulator._system
+    s = simulator._program.system
     chosen = [0, 1, 2, 6]  # the walls of the first point, then the pair
     s.q[:], s.v[:], s.which[:4] = q, v, chosen
-    assert flight.mass_factors(s, 0) == flight.OK
-    flight.contact_rows(s, 0.0, 4)
+    assert rows.mass_factors(s, 0) == layout.OK
+    rows.contact_rows(s, 0.0, 4)
     gap, rate, rise = second_differences(distances(made, q, v, places, centre), 4e-3)
     pair = 3
     reach = 0.02  # phi of a pair is (d^2 - r^2) / (2 r), over its gradient d / r; away from the wall only its rates over d are geometric

@@ -23,11 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_text import inertial, joint, link, pinocchio_model, random_tree, robot
 
 from urdf_gibbs import ArgumentError, Robot, UrdfWarning, bias, forward_dynamics, load, mass_matrix, model_path
+from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.spatial import rotation_from_rpy
 from urdf_gibbs.robot.write import rpy_from_rotation, urdf_text
-from urdf_gibbs.simulation import trajectory as module
-from urdf_gibbs.simulation.trajectory import Energies, Impact, Phase, Trajectory, coordinate_names, rates
+from urdf_gibbs.simulation import impact_values as module
+from urdf_gibbs.simulation.trajectory import Energies, Impact, Phase, Trajectory, coordinate_names
 
 scipy_integrate = pytest.importorskip("scipy.integrate")
 
@@ -69,8 +70,8 @@ def integrated(
 
     def rate(_: float, y: Array) -> Array:
         q, v = y[:nq].copy(), y[nq:]
-        module._normalise(robot_, q)  # trial states leave the unit sphere
-        return np.concatenate([rates(robot_, q, v), forward_dynamics(robot_, q, v, np.zeros(robot_.nv), gravity=GRAVITY)])
+        manifold.normalise(robot_.joints, q)  # trial states leave the unit sphere
+        return np.concatenate([manifold.rates(robot_.joints, q, v), forward_dynamics(robot_, q, v, np.zeros(robot_.nv), gravity=GRAVITY)])
 
     solver = scipy_integrate.DOP853(rate, 0.0, np.concatenate([q, v]), until, rtol=rtol, atol=1e-12)
     t, y, pieces = [0.0], [solver.y], []
@@ -160,8 +161,8 @@ def test_rates_are_the_derivative_of_integrate() -> None:
     rng = np.random.default_rng(0)
     q, v, h = robot_.random(rng, 5), rng.normal(size=(5, robot_.nv)), 1e-6
     difference = (robot_.integrate(q, h * v) - robot_.integrate(q, -h * v)) / (2.0 * h)
-    np.testing.assert_allclose(rates(robot_, q, v), difference, atol=1e-8)  # round-off over h
-    np.testing.assert_allclose(module._velocities(robot_, q, rates(robot_, q, v)), v, atol=ROUND_OFF)
+    np.testing.assert_allclose(manifold.rates(robot_.joints, q, v), difference, atol=1e-8)  # round-off over h
+    np.testing.assert_allclose(manifold.velocities(robot_.joints, robot_.nv, q, manifold.rates(robot_.joints, q, v)), v, atol=ROUND_OFF)
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating", "planar"])

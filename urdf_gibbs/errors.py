@@ -29,6 +29,15 @@ class ArgumentError(UrdfGibbsError, ValueError):
     """An argument of wrong shape, name or value."""
 
 
+class PairError(ArgumentError):
+    """Two points ``names`` that cannot be a pair: ``found`` tells what they are, ``expected`` what a pair is."""
+
+    def __init__(self, names: tuple[str, str], found: str, expected: str) -> None:
+        self.names, self.expected = names, expected
+        self.found = f"pair ({names[0]!r}, {names[1]!r}): {found}"
+        super().__init__(f"{self.found}, expected {expected}")
+
+
 class UnknownNameError(UrdfGibbsError, KeyError):
     """A link, joint, method or model that does not exist; the message lists what does."""
 

@@ -235,7 +235,7 @@ def add_row(tree: Tree, S: Array, body: int, x: Array, nx: float, ny: float, nz:
         body = tree.parent[body]
 
 
-# contacts of a system s (simulation/flight.py), with T, S, V, A of its bodies ------------------------------
+# contacts of a system s (simulation/layout.py), with T, S, V, A of its bodies ------------------------------
 
 
 @jit

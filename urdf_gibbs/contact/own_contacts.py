@@ -2,7 +2,7 @@
 
     int64_t contacts(y, a, out, moves)
 
-y are q and v, a the accelerations; out (contacts, 5) is what ``see_contacts`` (simulation/flight.py) gives for all cases: phi, its first
+y are q and v, a the accelerations; out (contacts, 5) is what ``see_contacts`` (simulation/rows.py) gives for all cases: phi, its first
 and second rate, |grad phi|, the speed of the point. The status is 1 where one of them is not finite.
 
 How the bodies move is traced and folded as everything of a robot is (dynamics/kinematics.py). A body with few points has them

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import finite
-from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfWarning
+from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Geometry
@@ -299,15 +299,13 @@ def _pair(robot: Robot, points: Sequence[ContactPoint], pair: Any) -> Pair:
     if shared:
         body = min(shared)
         where = "the world" if body == WORLD else f"the body of joint {robot.joints[body].name!r}"
-        raise ArgumentError(f"pair ({a.name!r}, {b.name!r}): both points are fixed to {where}, expected points that move apart")
+        raise PairError((a.name, b.name), f"both points are fixed to {where}", "points that move apart")
     distance = a.radius + b.radius
     if len(pair) == 3:
         distance = _radius(f"{a.name}, {b.name}", pair[2])
     if not distance > 0.0:
-        raise ArgumentError(
-            f"pair ({a.name!r}, {b.name!r}): contact distance 0, expected a positive one: "
-            "give a point a radius or the pair a distance; two points without size have no sides"
-        )
+        expected = "a positive one: give a point a radius or the pair a distance; two points without size have no sides"
+        raise PairError((a.name, b.name), "contact distance 0", expected)
     return a, b, distance
 
 

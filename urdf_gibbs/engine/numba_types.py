@@ -8,7 +8,15 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
-from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, models, register_jitable, register_model
+from numba.extending import (
+    infer_getattr,
+    lower_builtin,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_jitable,
+    register_model,
+)
 from numba.np.arrayobj import populate_array
 
 from urdf_gibbs.engine import jit
@@ -16,6 +24,7 @@ from urdf_gibbs.engine.jit import Entry
 from urdf_gibbs.engine.struct import WORDS, Field, Struct
 
 WORD = ir.IntType(64)
+NUMBERS = (types.int64, types.float64)
 OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -30,7 +39,8 @@ class StructType(types.Type):
 def kind_of(kind: Any) -> Any:
     """Numba's type of a Struct class, a Field, int or float."""
     if isinstance(kind, Field):
-        return types.Array(types.int64 if kind.dtype is np.int64 else types.float64, kind.ndim, "C")
+        number = types.int64 if kind.dtype is np.int64 else types.float64
+        return types.Array(number, kind.ndim, "C") if kind.ndim else number
     return {int: types.int64, float: types.float64}.get(kind) or StructType(kind)
 
 
@@ -48,6 +58,8 @@ class _Fields(AttributeTemplate):  # type: ignore[misc]
 @lower_getattr_generic(StructType)
 def _field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     result = kind.fields[name]
+    if result in NUMBERS:
+        return builder.load(_number(context, builder, kind, value, name))
     word = _words(builder, kind, value, name)
     if isinstance(result, StructType):
         return builder.inttoptr(word[0], context.get_value_type(result))
@@ -60,6 +72,18 @@ def _field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     data = builder.inttoptr(word[0], context.get_data_type(result.dtype).as_pointer())
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
     return array._getvalue()
+
+
+@lower_setattr_generic(StructType)
+def _put_field(context: Any, builder: Any, signature: Any, values: Any, name: str) -> None:
+    record, value = values
+    builder.store(value, _number(context, builder, signature.args[0], record, name))
+
+
+def _number(context: Any, builder: Any, kind: StructType, value: Any, name: str) -> Any:
+    """The place of a field that is one number."""
+    table = builder.bitcast(value, context.get_value_type(kind.fields[name]).as_pointer())
+    return builder.gep(table, [WORD(WORDS * list(kind.fields).index(name))])
 
 
 def _words(builder: Any, kind: StructType, value: Any, name: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Configurations as points of a manifold: neutral, random, integrate, difference, and Pinocchio's coordinates.
+"""Configurations as points of a manifold: neutral, random, integrate, difference, rates of q and velocities, and Pinocchio's coordinates.
 
 All functions are vectorised over leading axes. Quaternions are (x y z w).
 """
@@ -109,6 +109,54 @@ def difference(joints: Joints, nq: int, nv: int, q0: ArrayLike, q1: ArrayLike) -
         out[..., k : k + 3] = _se3_translation_inverse(angular, moved)
         out[..., k + 3 : k + 6] = angular
     return out
+
+
+def rates(joints: Joints, q: Array, v: Array) -> Array:
+    """dq/dt (..., nq) of q (..., nq) that moves with v (..., nv)."""
+    out = np.empty_like(q)
+    for joint in _free(joints):
+        i, k = joint.iq, joint.iv
+        if joint.type == "floating":
+            quaternion, spin = q[..., i + 3 : i + 7], v[..., k + 3 : k + 6]
+            out[..., i : i + 3] = _rotate(quaternion, v[..., k : k + 3])
+            out[..., i + 3 : i + 7] = 0.5 * _multiply(quaternion, np.concatenate([spin, np.zeros_like(spin[..., :1])], axis=-1))
+        elif joint.type == "planar":
+            c, s = np.cos(q[..., i + 2]), np.sin(q[..., i + 2])
+            out[..., i] = c * v[..., k] - s * v[..., k + 1]
+            out[..., i + 1] = s * v[..., k] + c * v[..., k + 1]
+            out[..., i + 2] = v[..., k + 2]
+        else:
+            out[..., i : i + joint.nq] = v[..., k : k + joint.nv]
+    return out
+
+
+def velocities(joints: Joints, nv: int, q: Array, rate: Array) -> Array:
+    """v (..., nv) of q (..., nq) that moves with dq/dt = rate: the inverse of ``rates``."""
+    v = np.empty((*q.shape[:-1], nv))
+    for joint in _free(joints):
+        i, k = joint.iq, joint.iv
+        if joint.type == "floating":
+            inverse = q[..., i + 3 : i + 7] * np.array([-1.0, -1.0, -1.0, 1.0])
+            v[..., k : k + 3] = _rotate(inverse, rate[..., i : i + 3])
+            v[..., k + 3 : k + 6] = 2.0 * _multiply(inverse, rate[..., i + 3 : i + 7])[..., :3]
+        elif joint.type == "planar":
+            c, s = np.cos(q[..., i + 2]), np.sin(q[..., i + 2])
+            v[..., k] = c * rate[..., i] + s * rate[..., i + 1]
+            v[..., k + 1] = c * rate[..., i + 1] - s * rate[..., i]
+            v[..., k + 2] = rate[..., i + 2]
+        else:
+            v[..., k : k + joint.nv] = rate[..., i : i + joint.nq]
+    return v
+
+
+def normalise(joints: Joints, q: Array, *rate: Array) -> None:
+    """Make the quaternions in q unit, and the rates fit: what changes only their length is left out by ``velocities``."""
+    for joint in joints:
+        if joint.type == "floating":
+            own = slice(joint.iq + 3, joint.iq + 7)
+            norm = np.linalg.norm(q[..., own], axis=-1, keepdims=True)
+            for array in (q, *rate):
+                array[..., own] /= norm
 
 
 def q_to_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Controlled:
         self.problem: BaseException | None = None
         self.interrupted: list[int] = []
         self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance
-        self._forward = kernel(robot, "forward_dynamics", gravity=gravity) if switches is not None else None
+        self._gravity = gravity
         self._sliding = -1
         self.count = 0
         if switches is not None:
@@ -88,9 +89,12 @@ class Controlled:
             raise ArgumentError(f"switches returned {values.tolist()} at t = {t}, expected {self.count} finite numbers")
         return values
 
+    @cached_property
+    def _forward(self) -> Any:
+        return kernel(self._robot, "forward_dynamics", gravity=self._gravity)
+
     def _rate(self, k: int, t: float, q: Array, v: Array, torque: Array) -> float:
         """How fast the value of switch k changes under a torque."""
-        assert self._forward is not None
         robot, h = self._robot, self.STRIDE
         a = self._forward(q, v, torque - self._resistance * v)
         after, before = (self._values(t + d, robot.integrate(q, d * v), v + d * a)[k] for d in (h, -h))

@@ -10,32 +10,9 @@ from urdf_gibbs.contact import laws
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
-from urdf_gibbs.simulation.events import RESTING, SINK
-from urdf_gibbs.simulation.flight import (
-    CYCLE,
-    CYCLE_TIME,
-    IMPACT,
-    LAW_CHOSEN,
-    LCP,
-    LEAST_NORM,
-    OK,
-    OPENING,
-    PROJECT,
-    ROUNDS,
-    SETTLE,
-    STRUCK,
-    TIME,
-    ZENO,
-    State,
-    System,
-    add_response,
-    contact_rows,
-    free_rows,
-    holding,
-    mass_factors,
-    solve,
-    take_state,
-)
+from urdf_gibbs.simulation.events import SINK
+from urdf_gibbs.simulation.layout import IMPACT, LCP, LEAST_NORM, OK, OPENING, PROJECT, RESTING, SETTLE, State, System
+from urdf_gibbs.simulation.rows import add_response, contact_rows, free_rows, holding, mass_factors, solve, take_state
 
 Array = Any
 
@@ -47,7 +24,6 @@ TOO_MANY = PATIENCE + 100
 STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
 CLOSED = 1e-14  # m
 NEAR = 1e-10  # m: what a tie has taken from further away falls the rest of the way before it is held
-
 NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
 
 
@@ -61,7 +37,7 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) ->
         fastest = max(fastest, -s.rate[i])
     worst, slowest = 0.0, 0.0
     for turn in range(1, TOO_MANY + 1):
-        st.count[ROUNDS] = turn
+        st.rounds = turn
         if turn > PATIENCE:
             for i in range(k):
                 e[i] = 0.0
@@ -86,8 +62,8 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) ->
 @jit
 def law_now(st: State) -> int:
     """The law that was chosen. What the equality form has pulled into a wall it would pull back and forth for ever: then ``newton``."""
-    law = st.choice[LAW_CHOSEN]
-    return NEWTON if law == EQUALITY and st.clock[STRUCK] == st.clock[TIME] else law
+    law = st.law
+    return NEWTON if law == EQUALITY and st.struck == st.time else law
 
 
 @block(IMPACT, System, State, int, returns=float)
@@ -96,13 +72,13 @@ def impact(s: System, st: State, k: int) -> float:
     would do.
 
     Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
-    that would be shorter than zeno is the last, its restitution is zero. So it is in a cycle of blows (st.count[CYCLE]).
+    that would be shorter than zeno is the last, its restitution is zero. So it is in a cycle of blows (st.ends_cycle).
     """
-    t, law, zeno, nq = st.clock[TIME], law_now(st), st.limits[ZENO], s.q.shape[0]
+    t, law, zeno, nq = st.time, law_now(st), st.zeno, s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
-        e[i] = 0.0 if st.count[CYCLE] else s.contacts.restitution[s.which[i]]
+        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.which[i]]
         st.ends[s.which[i]] = np.nan
     certificate = 0.0
     for _ in range(k + 1):
@@ -209,14 +185,14 @@ def settle(s: System, st: State, k: int) -> int:
     if k == 0:
         return OK
     take_state(s, st.y)
-    status = free_rows(s, st.clock[TIME], k)
+    status = free_rows(s, st.time, k)
     if status != OK:
         return status
     rows, brief = np.empty(k, np.int64), np.empty(k)
     for i in range(k):
         c = s.which[i]
-        stays = (st.count[CYCLE] or st.suspects[c]) and s.contacts.restitution[c] < 1.0
-        brief[i] = max(st.limits[ZENO], st.limits[CYCLE_TIME]) if stays else st.limits[ZENO]
+        stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
+        brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
     m = resting(s, k, rows, brief)
     bound = calm(s, m)
     for i in range(m):
@@ -289,7 +265,7 @@ def pushing(s: System, st: State) -> None:
 @block(PROJECT, System, State, int)
 def project(s: System, st: State, turns: int) -> int:
     """st.y with the held contacts closed and at rest again, to rounding: the nearest state in the metric of M."""
-    t, nq, nv = st.clock[TIME], s.q.shape[0], s.v.shape[0]
+    t, nq, nv = st.time, s.q.shape[0], s.v.shape[0]
     q, v = st.y[:nq], st.y[nq:]
     move, rate = np.empty(nv), np.empty(nq)
     take_state(s, st.y)
@@ -314,7 +290,7 @@ def project(s: System, st: State, turns: int) -> int:
             for m in range(nv):
                 v[m] += move[m]
             for i in range(k):
-                st.taken[0] += 0.5 * s.u[i] * s.lam[i]
+                st.taken += 0.5 * s.u[i] * s.lam[i]
             return OK
         velocity_to_rate(s.tree, q, move, rate)
         for m in range(nq):

@@ -1,63 +1,92 @@
-"""What has happened in a run, taken over from the driver's record, and the Trajectory made of it."""
+"""What has happened in a run, taken over from the driver's record piece by piece, and the Trajectory made of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.simulation.trajectory import Impact, LazyImpacts, Phase, PlainSettings, Trajectory, made_impact, made_trajectory
-
-if TYPE_CHECKING:
-    from urdf_gibbs.simulation.simulate import Simulator
+from urdf_gibbs.contact.candidates import Candidates
+from urdf_gibbs.contact.surfaces import MOVES
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.description import Description
+from urdf_gibbs.simulation.impact_values import Impact, ImpactTable, LazyImpacts
+from urdf_gibbs.simulation.layout import Record
+from urdf_gibbs.simulation.trajectory import Phase, PlainSettings, Trajectory, made_trajectory
 
 Array = NDArray[np.float64]
 
-GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What all runs of a simulator tell alike. ``points``, ``walls`` and ``names`` of the contacts; ``moving``: whose wall moves."""
+
+    robot: Robot
+    gravity: Array
+    points: tuple[str, ...]
+    walls: tuple[str, ...]
+    names: tuple[str, ...]
+    moving: NDArray[np.bool_]
+    settings: dict[str, Any]
+    dense: bool
+    memory: float
+
+    @classmethod
+    def of(cls, description: Description, found: Candidates) -> Facts:
+        surfaces, contacts = found.surfaces, found.contacts
+        moving = [kind == 0 and bool(surfaces.whole[i, MOVES]) for kind, i in zip(contacts.kind, contacts.surface, strict=True)]
+        return cls(
+            robot=description.robot,
+            gravity=description.gravity,
+            points=found.points,
+            walls=found.walls,
+            names=found.names,
+            moving=np.array(moving, dtype=bool),
+            settings=description.settings(description.longest_step(found)),
+            dense=description.dense,
+            memory=description.memory,
+        )
 
 
 class Log:
-    """What has happened, taken over from the driver's record piece by piece."""
+    """What has happened so far; the record is emptied by ``take``."""
 
-    def __init__(self, simulator: Simulator) -> None:
-        self._simulator = simulator
-        self.record = simulator._record
+    def __init__(self, facts: Facts, record: Record) -> None:
+        self._facts, self._record = facts, record
         self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces
-        self._dense, self._size, self.thinned = simulator._dense, 0, 0  # with interpolants; bytes of the rows; how often thinned out
-        r = self.record
-        self._row = 8 * (1 + r.y.shape[1] + r.force.shape[1] + (r.F.shape[1] * r.F.shape[2] if self._dense else 0))  # bytes
-        self._blows: list[tuple[list[Any], int, list[Any], slice]] = []  # columns of impacts, which one; of their contacts, which
+        self._dense, self._size, self.thinned = facts.dense, 0, 0  # with interpolants; bytes of the rows; how often thinned out
+        interpolant = record.F.shape[1] * record.F.shape[2] if self._dense else 0
+        self._row = 8 * (1 + record.y.shape[1] + record.force.shape[1] + interpolant)  # bytes
+        self._impacts = ImpactTable(facts.points, facts.walls, facts.moving, facts.robot.nq)
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
 
     def take(self) -> None:
         """Copy and empty the record."""
-        r, nq = self.record, self._simulator.robot.nq
-        rows, blows, parts, turns = r.filled.tolist()
+        r, nq, rows = self._record, self._facts.robot.nq, self._record.rows
         F = r.F[:rows].copy() if self._dense else r.F[:0]
         self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
         self._size += rows * self._row
-        if self._size > self._simulator._memory:
+        if self._size > self._facts.memory:
             self._thin()
-        if blows:
-            columns = (r.blow_t, r.blow_y, r.blow_v, r.blow_size, r.blow_certificate)
-            struck = [column[:blows].copy() for column in columns]
-            contacts = [column[:parts].copy() for column in (r.part, r.part_impulse, r.part_restitution)]
-            first = 0
-            for i, k in enumerate(r.blow_size[:blows, 0].tolist()):
-                self._blows.append((struck, i, contacts, slice(first, first + k)))
-                first += k
-        if turns:
-            for (c, begins), (t, accumulation) in zip(r.turn[:turns].tolist(), r.turn_t[:turns].tolist(), strict=True):
-                if begins:
-                    self._open[c] = (t, accumulation)
-                else:
-                    self._phases.append(self._phase(c, *self._open.pop(c), t))
-        r.filled[:] = 0
+        if r.blows:
+            self._impacts.take(r)
+        if r.turns:
+            self._take_turns()
+        r.rows = r.blows = r.parts = r.turns = 0
+
+    def _take_turns(self) -> None:
+        r, turns = self._record, self._record.turns
+        columns = (r.turn_contact, r.turn_begins, r.turn_t, r.turn_ends)
+        for c, begins, t, accumulation in zip(*(column[:turns].tolist() for column in columns), strict=True):
+            if begins:
+                self._open[c] = (t, accumulation)
+            else:
+                self._phases.append(self._phase(c, *self._open.pop(c), t))
 
     def _thin(self) -> None:
         """Give up the interpolants; next time every other row, but none at the time of an impact, and neither the first nor the last."""
@@ -73,80 +102,40 @@ class Log:
         self._size = int(keep.sum()) * self._row
 
     @property
-    def impacts(self) -> LazyImpacts:
-        return LazyImpacts(len(self._blows), self._impact)
+    def count(self) -> int:
+        """Of the impacts."""
+        return len(self._impacts)
+
+    def impact(self, i: int) -> Impact:
+        """The i-th."""
+        return self._impacts.impact(i)
 
     def _phase(self, c: int, start: float, accumulation: float, end: float = np.inf) -> Phase:
-        found = self._simulator._candidates
-        return Phase(found.points[c], found.walls[c], start, end, accumulation)
+        return Phase(self._facts.points[c], self._facts.walls[c], start, end, accumulation)
 
     def struck_lately(self, blows: int) -> list[tuple[int, int]]:
         """Which contacts the last blows gave an impulse, and how many; the most frequent first."""
-        struck = Counter(c for _, _, (which, impulse, _), own in self._blows[-blows:] for c in which[own][impulse[own] > 0.0].tolist())
+        struck = Counter(c for i in range(max(0, self.count - blows), self.count) for c in self._impacts.pushed(i))
         return struck.most_common()
 
-    def _impact(self, i: int) -> Impact:
-        with self._simulator._alone():
-            return self.impact(i)
-
-    def impact(self, i: int) -> Impact:
-        """The i-th impact; the simulator must not be at work."""
-        simulator = self._simulator
-        found, s, nq = simulator._candidates, simulator._system, simulator.robot.nq
-        struck, row, contacts, own = self._blows[i]
-        t, y, v1, (_, rounds, law, cycle), certificate = (column[row] for column in struck)
-        which, impulse, restitution = (column[own] for column in contacts)
-        q, v0 = y[:nq], y[nq:]
-        k, state = len(which), simulator._state
-        s.which[:k], state.y[:], state.new[:nq], state.new[nq:] = which, y, q, v1
-        simulator._report(s._address, state._address, float(t), k)
-        out = s.seen[:k].copy()
-        kinetic, left, potential = s.energies.tolist()
-        speed = np.sqrt(np.einsum("ij,ij->i", out[:, 6:9], out[:, 6:9]))
-        cosine = np.divide(-out[:, 9], speed, out=np.ones(k), where=speed != 0.0)  # NaN at a joint limit
-        return made_impact(
-            time=float(t),
-            points=tuple(found.points[c] for c in which),
-            walls=tuple(found.walls[c] for c in which),
-            positions=out[:, :3],
-            normals=out[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
-            velocities_before=out[:, 6:9],
-            velocities_after=out[:, 10:13],
-            normal_velocities_before=out[:, 9],
-            normal_velocities_after=out[:, 13],
-            impulses=impulse,
-            restitution=restitution,
-            energy_before=kinetic + potential,
-            energy_after=left + potential,
-            q=q,
-            v_before=v0,
-            v_after=v1,
-            law=LAWS[law],
-            rounds=int(rounds),
-            certificate=float(certificate),
-            cycle=bool(cycle),
-            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not simulator._moving[which].any(),
-        )
-
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
-        simulator = self._simulator
+        facts = self._facts
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
         t, q, v, F, force = rows
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
         statistics["bytes"], statistics["thinned"] = self._size, self.thinned
         return made_trajectory(
-            robot=simulator.robot,
-            gravity=simulator.gravity.copy(),
+            robot=facts.robot,
+            gravity=facts.gravity.copy(),
             t=t,
             q=q,
             v=v,
-            contact_names=simulator._names,
+            contact_names=facts.names,
             contact_forces=force,
-            impacts=self.impacts,
+            impacts=LazyImpacts(len(self._impacts), self._impacts.impact),
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,
-            settings=PlainSettings(simulator._described, duration=duration),
+            settings=PlainSettings(facts.settings, duration=duration),
             statistics=statistics,
             dense=F[1:] if self._dense and len(F) else None,
         )

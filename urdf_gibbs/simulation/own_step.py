@@ -27,7 +27,7 @@ from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, STAGES, A, D
 
-TABLE = ("forward", "y", "tau", "K", "new", "limits", "work", "F")
+TABLE = ("forward", "y", "tau", "K", "new", "tolerance", "work", "F")
 WRITTEN_OUT = 40  # coordinates up to which the sums are straight-line code; loops over lanes beyond
 INTRINSICS = """declare double @llvm.sqrt.f64(double)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
@@ -113,8 +113,8 @@ def _step_ir(robot: Robot, plain: bool) -> str:
         f.do(f"store {_vector(LANES)} zeroinitializer, ptr {sums}, align 32")
     for i in range(1, STAGES + 1):
         _stage(f, robot, plain, i, "%new")
-    rtol = f.value("load double, ptr %limits, align 8")
-    atol = f.value(f"load double, ptr {f.address('%limits', 1)}, align 8")
+    rtol = f.value("load double, ptr %tolerance, align 8")
+    atol = f.value(f"load double, ptr {f.address('%tolerance', 1)}, align 8")
 
     def errors(m: Any, width: int) -> None:
         V = _vector(width)

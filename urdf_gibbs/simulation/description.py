@@ -1,0 +1,213 @@
+"""What is simulated: a robot, what it can touch and by which law, checked and never changed. Nothing is compiled here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.arguments import vector, within
+from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.points import ContactPoint, Pair, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.robot.manifold import quaternion_error
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.controlled import Controller
+from urdf_gibbs.simulation.plain import plain, read_only
+from urdf_gibbs.walls import Vibration, Wall, described
+
+Array = NDArray[np.float64]
+
+LONGEST_TIE = 1e-3  # s
+QUATERNION = 1e-6  # how far from 1 the norm of a quaternion may be
+RADIANS_PER_STEP = 0.5  # of a vibrating wall
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
+
+    ``resistance`` (nv,) is the damping that acts, ``torque`` (nv,) what acts all the time.
+    """
+
+    robot: Robot
+    walls: tuple[Wall, ...]
+    law: str
+    restitution: float
+    gravity: Array
+    points: tuple[ContactPoint, ...]
+    pairs: tuple[Pair, ...]
+    joint_limits: bool
+    resistance: Array
+    controller: Controller | None
+    controller_rate: float | None
+    switches: Controller | None
+    torque: Array
+    rtol: float
+    atol: float
+    max_step: float
+    tie: float
+    zeno: float
+    cycle: float
+    resolution: float
+    dense: bool
+    memory: float
+
+    def candidates(self) -> Candidates:
+        """All that could touch; ArgumentError where walls have one name, or a point does not fit inside one."""
+        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution)
+
+    @property
+    def is_controlled(self) -> bool:
+        return self.controller is not None
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether the controller is called in each stage of each step."""
+        return self.controller is not None and self.controller_rate is None
+
+    @property
+    def rate(self) -> float:
+        """Calls of the controller per second, 0 where it has no rate."""
+        return self.controller_rate or 0.0 if self.is_controlled else 0.0
+
+    def longest_step(self, found: Candidates) -> float:
+        """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions.
+
+        How fast a motion is that is a Python function shows when it is evaluated (Surfaces.pace).
+        """
+        moved = [wall.motion for wall in self.walls if isinstance(wall.motion, Vibration)]
+        bounds = [self.max_step, *(RADIANS_PER_STEP / abs(motion.omega) for motion in moved if motion.omega)]
+        if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
+            bounds.append(10.0 * self.resolution)
+        return min(bounds)
+
+    def settings(self, longest_step: float) -> dict[str, Any]:
+        """As plain values, for a trajectory."""
+        points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
+        values = {
+            "rtol": self.rtol,
+            "atol": self.atol,
+            "longest_step": longest_step,
+            "tie": self.tie,
+            "zeno": self.zeno,
+            "duration": 0.0,  # each run has its own
+            "controller_rate": self.rate,
+            "cycle": self.cycle,
+            "law": self.law,
+            "restitution": self.restitution,
+            "walls": [described(wall) for wall in self.walls],
+            "points": points,
+        }
+        return dict(plain(values))
+
+
+def describe(
+    robot: Robot,
+    *,
+    walls: Wall | Iterable[Wall],
+    law: str,
+    restitution: float,
+    gravity: ArrayLike,
+    points: str | Iterable[PointLike] | None,
+    pairs: Iterable[Sequence[Any]],
+    joint_limits: bool,
+    damping: bool,
+    controller: Controller | None,
+    controller_rate: float | None,
+    switches: Controller | None,
+    torque: ArrayLike | None,
+    dense: bool,
+    **numbers: Any,
+) -> Description:
+    """The description of these options, ``numbers`` being tolerances, times and memory; ArgumentError where one is wrong."""
+    if law not in LAWS:
+        raise UnknownNameError("impact law", law, LAWS)
+    if not robot.nv:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
+    restitution = within(restitution, 0.0, 1.0, "restitution")
+    numbers = _checked_numbers(numbers)
+    _check_controller(controller, controller_rate, switches, torque)
+    given = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
+    resolved = resolve_points(robot, points) if given or points is not None else ()
+    if given and not resolved:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
+    return Description(
+        robot=robot,
+        walls=given,
+        law=law,
+        restitution=restitution,
+        gravity=read_only(vector(gravity, 3, "gravity")),
+        points=resolved,
+        pairs=resolve_pairs(robot, resolved, pairs),
+        joint_limits=bool(joint_limits),
+        resistance=read_only(_resistance(robot) if damping else np.zeros(robot.nv)),
+        controller=controller,
+        controller_rate=None if controller_rate is None else float(controller_rate),
+        switches=switches,
+        torque=read_only(vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")),
+        dense=bool(dense),
+        **numbers,
+    )
+
+
+def _checked_numbers(numbers: dict[str, Any]) -> dict[str, float]:
+    checked = {}
+    for name, value in numbers.items():
+        checked[name] = within(value, 0.0, LONGEST_TIE if name == "tie" else np.inf, name)
+        if name not in ("tie", "cycle") and not checked[name] > 0.0:
+            raise ArgumentError(f"{name}={value!r}, expected more than 0")
+    return checked
+
+
+def _check_controller(controller: Any, rate: Any, switches: Any, torque: Any) -> None:
+    if controller is not None and not callable(controller):
+        raise ArgumentError(f"controller={controller!r}, expected a function of (t, q, v) or None")
+    if controller is not None and torque is not None:
+        raise ArgumentError("torque and controller are both given, expected one: a controller returns all that acts on the joints")
+    if rate is not None and not 0.0 < within(rate, 0.0, np.inf, "controller_rate") < np.inf:
+        raise ArgumentError(f"controller_rate={rate!r}, expected calls per second, or None: in each stage of each step")
+    if switches is not None and (not callable(switches) or controller is None or rate is not None):
+        raise ArgumentError(
+            f"switches={switches!r}, expected a function of (t, q, v), with a controller(t, q, v, sides) that is called without a rate"
+        )
+
+
+def _resistance(robot: Robot) -> Array:
+    """Damping (nv,) of the URDF's joints."""
+    resistance = np.zeros(robot.nv)
+    for joint in robot.joints:
+        resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
+    return resistance
+
+
+# the start of a run -----------------------------------------------------------------------------------
+
+
+class Start(NamedTuple):
+    """Where a run starts, q (nq,) and v (nv,), and how long it is [s]."""
+
+    q: Array
+    v: Array
+    duration: float
+
+
+def checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> Start:
+    """The start and the duration of a run as it takes them; v0 None: at rest."""
+    q = vector(q0, robot.nq, "q0")
+    v = vector(np.zeros(robot.nv) if v0 is None else v0, robot.nv, "v0")
+    duration = within(duration, 0.0, np.inf, "duration")
+    if duration == np.inf:
+        raise ArgumentError("duration=inf, expected a finite number of seconds")
+    floating = robot.joints if robot.nq != robot.nv else ()  # they alone have more positions than velocities
+    quaternions = [joint.iq + 3 for joint in floating if joint.type == "floating" and not joint.is_mimic]
+    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in quaternions):
+        joint, off = quaternion_error(robot.joints, q)
+        raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
+    return Start(q, v, duration)

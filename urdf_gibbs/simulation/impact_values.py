@@ -1,0 +1,213 @@
+"""What a simulation tells of its impacts. Points, normals and velocities are in the world's frame; SI units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.simulation.plain import put_array, set_field
+
+if TYPE_CHECKING:
+    from urdf_gibbs.simulation.layout import Record
+
+Array = NDArray[np.float64]
+
+GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """k contacts struck at one time and solved together. Arrays are read-only.
+
+    ``points`` names each contact: the contact point, "a-b" for a pair of points, the joint for a limit; ``walls`` the wall,
+    "" for a pair, "lower" or "upper" for a limit. ``positions`` (k, 3) [m] in the world, NaN for limits; ``normals`` (k, 3)
+    point to the free side; ``angles_of_attack`` (k,) [rad] lie between the reversed velocity and the normal, 0 is head-on.
+    Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
+    limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
+    contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
+    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
+    inelastic end of a cycle, in which contacts hand each other blows too weak to matter (see ``zeno`` of ``simulate``).
+    """
+
+    time: float
+    points: tuple[str, ...]
+    walls: tuple[str, ...]
+    positions: Array
+    normals: Array
+    angles_of_attack: Array
+    velocities_before: Array
+    velocities_after: Array
+    normal_velocities_before: Array
+    normal_velocities_after: Array
+    impulses: Array
+    restitution: Array
+    energy_before: float
+    energy_after: float
+    q: Array
+    v_before: Array
+    v_after: Array
+    law: str = ""
+    rounds: int = 1
+    certificate: float = 0.0
+    energy_gain: bool = False
+    cycle: bool = False
+
+    def __post_init__(self) -> None:
+        k = len(self.points)
+        if len(self.walls) != k:
+            raise ArgumentError(f"{len(self.walls)} walls for {k} points, expected one each")
+        for name in VECTORS:
+            put_array(self, name, (k, 3))
+        for name in SCALARS:
+            put_array(self, name, (k,))
+        for name in STATES:
+            put_array(self, name, (np.size(getattr(self, name)),))
+        set_field(self, "points", tuple(self.points))
+        set_field(self, "walls", tuple(self.walls))
+        for name in ("time", "energy_before", "energy_after", "certificate"):
+            set_field(self, name, float(getattr(self, name)))
+        set_field(self, "rounds", int(self.rounds))
+        set_field(self, "energy_gain", bool(self.energy_gain))
+        set_field(self, "cycle", bool(self.cycle))
+
+    @property
+    def k(self) -> int:
+        """How many contacts were solved together."""
+        return len(self.points)
+
+    @property
+    def energy_loss(self) -> float:
+        """Energy that the impact took away [J]."""
+        return self.energy_before - self.energy_after
+
+    def __repr__(self) -> str:
+        where = ", ".join(f"{point} on {wall}" if wall else point for point, wall in zip(self.points, self.walls, strict=True))
+        return f"<Impact at {self.time:.9g} s: {where}, energy loss {self.energy_loss:.6g} J>"
+
+
+# Fields of an impact by shape: (k, 3), (k,), one number, (nq,) or (nv,).
+VECTORS = ("positions", "normals", "velocities_before", "velocities_after")
+SCALARS = ("angles_of_attack", "normal_velocities_before", "normal_velocities_after", "impulses", "restitution")
+NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain", "cycle")
+STATES = ("q", "v_before", "v_after")
+ARRAYS = (*VECTORS, *SCALARS, *STATES)
+
+
+def made_impact(**fields: Any) -> Impact:
+    """An Impact of fields that are known to be right: nothing is checked or copied."""
+    impact = Impact.__new__(Impact)
+    for name in ARRAYS:
+        fields[name].flags.writeable = False
+    impact.__dict__.update(fields)
+    return impact
+
+
+class LazyImpacts(Sequence[Impact]):
+    """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
+
+    def __init__(self, count: int, make: Callable[[int], Impact]) -> None:
+        self._made: list[Impact | None] = [None] * count
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> Impact: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Impact, ...]: ...
+    def __getitem__(self, index: int | slice) -> Impact | tuple[Impact, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        made = self._made[index]
+        if made is None:
+            made = self._made[index] = self._make(range(len(self))[index])
+        return made
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)
+
+
+class _Piece(NamedTuple):
+    """Impacts of one time that the record was emptied, in the columns of Record (layout.py)."""
+
+    y: Array
+    v: Array
+    counts: NDArray[np.int64]
+    numbers: Array
+    contact: NDArray[np.int64]
+    part_numbers: Array
+
+
+class ImpactTable:
+    """The impacts of a run as arrays that belong to nobody else; ``impact`` makes the record of one.
+
+    points, walls: names of all contacts; moving (contacts,): whether the contact's wall moves, and so can do work.
+    """
+
+    def __init__(self, points: tuple[str, ...], walls: tuple[str, ...], moving: NDArray[np.bool_], nq: int) -> None:
+        self._points, self._walls, self._moving, self._nq = points, walls, moving, nq
+        self._places: list[tuple[_Piece, int, slice]] = []  # which piece, which impact of it, which contacts of it
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def take(self, r: Record) -> None:
+        """Copy the impacts of the driver's record."""
+        n, parts = r.blows, r.parts
+        counts = r.blow_counts[:n].copy()
+        own = r.part[:parts].copy(), r.part_numbers[:parts].copy()
+        piece = _Piece(r.blow_y[:n].copy(), r.blow_v[:n].copy(), counts, r.blow_numbers[:n].copy(), *own)
+        first = 0
+        for i, k in enumerate(counts[:, 0].tolist()):
+            self._places.append((piece, i, slice(first, first + k)))
+            first += k
+
+    def pushed(self, i: int) -> list[int]:
+        """The contacts of the i-th impact that were given an impulse."""
+        piece, _, own = self._places[i]
+        contacts: list[int] = piece.contact[own][piece.part_numbers[own, 14] > 0.0].tolist()
+        return contacts
+
+    def impact(self, i: int) -> Impact:
+        """The i-th."""
+        piece, row, own = self._places[i]
+        which, numbers = piece.contact[own], piece.part_numbers[own]
+        _, rounds, law, cycle = piece.counts[row].tolist()
+        time, certificate, kinetic, left, potential = piece.numbers[row].tolist()
+        before, approach = numbers[:, 6:9], numbers[:, 9]
+        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
+        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
+        return made_impact(
+            time=time,
+            points=tuple(self._points[c] for c in which),
+            walls=tuple(self._walls[c] for c in which),
+            positions=numbers[:, :3],
+            normals=numbers[:, 3:6],
+            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            velocities_before=before,
+            velocities_after=numbers[:, 10:13],
+            normal_velocities_before=approach,
+            normal_velocities_after=numbers[:, 13],
+            impulses=numbers[:, 14],
+            restitution=numbers[:, 15],
+            energy_before=kinetic + potential,
+            energy_after=left + potential,
+            q=piece.y[row, : self._nq],
+            v_before=piece.y[row, self._nq :],
+            v_after=piece.v[row],
+            law=LAWS[law],
+            rounds=rounds,
+            certificate=certificate,
+            cycle=bool(cycle),
+            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not self._moving[which].any(),
+        )

@@ -1,0 +1,49 @@
+"""Fields of records that nobody can change, and values as JSON has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+
+def set_field(record: Any, name: str, value: Any) -> None:
+    """Of a frozen record that is being made."""
+    object.__setattr__(record, name, value)
+
+
+def put_array(record: Any, name: str, shape: tuple[int, ...]) -> None:
+    """The field as a read-only array of float64 of this shape."""
+    array = np.asarray(getattr(record, name), dtype=np.float64)
+    if array.shape != shape:
+        raise ArgumentError(f"{type(record).__name__.lower()}.{name} has shape {array.shape}, expected {shape}")
+    set_field(record, name, read_only(array))
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it; what JSON does not know becomes its repr."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else repr(value)

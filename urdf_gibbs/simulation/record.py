@@ -1,0 +1,47 @@
+"""What has happened, written down for Python. Compiled."""
+
+from __future__ import annotations
+
+from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.engine.jit import jit
+from urdf_gibbs.simulation.impact import law_now
+from urdf_gibbs.simulation.layout import CERTIFICATE, CYCLE, IMPULSE, LAW, MOMENT, PARTS, RESTITUTION, ROUNDS, Record, State, System
+
+
+@jit
+def write_row(r: Record, st: State, stepped: bool) -> None:
+    i = r.rows
+    r.t[i] = st.time
+    copy(st.y, r.y[i])
+    copy(st.force, r.force[i])
+    if r.F.shape[0] > 0:
+        F, kept = st.F, r.F[i]
+        for j in range(F.shape[0]):
+            for m in range(F.shape[1]):
+                kept[j, m] = F[j, m] if stepped else 0.0
+    r.rows = i + 1
+
+
+@jit
+def write_impact(s: System, st: State, r: Record, k: int, certificate: float) -> None:
+    i, first, nq = r.blows, r.parts, s.q.shape[0]
+    copy(st.y[nq:], r.blow_v[i])
+    counts, numbers = r.blow_counts[i], r.blow_numbers[i]
+    counts[PARTS], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, law_now(st), st.ends_cycle
+    numbers[MOMENT], numbers[CERTIFICATE] = st.time, certificate
+    for j in range(k):
+        r.part[first + j] = s.which[j]
+        r.part_numbers[first + j, IMPULSE] = s.lam[j]
+        r.part_numbers[first + j, RESTITUTION] = s.e[j]
+    r.blows, r.parts = i + 1, first + k
+
+
+@jit
+def room_left(r: Record, contacts: int) -> bool:
+    """Whether the record can take one more step and impact."""
+    return (
+        r.rows + 2 < r.t.shape[0]
+        and r.blows + 1 < r.blow_numbers.shape[0]
+        and r.parts + contacts < r.part.shape[0]
+        and r.turns + contacts < r.turn_t.shape[0]
+    )

@@ -1,0 +1,65 @@
+"""Scenario files: a simulation described in TOML, read by ``read_scenario``.
+
+::
+
+    title = "..."
+    duration = 1.5                  # s; required
+    gravity = [0.0, 0.0, -9.81]     # m/s^2
+    law = "newton"                  # newton, newton-equality, poisson
+    restitution = 1.0               # of walls and pairs that have none of their own
+
+    [robot]
+    file = "branched12.urdf"        # from the folder of this file, or the name of a bundled model; required
+    base = "fixed"                  # fixed, floating, planar
+    mimic = true
+    package_dirs = []
+
+    [[flexible]]                    # an elastic link; what it does not give is as the URDF's own <flexible> of that link has it
+    link = "link1"
+    modes = "y=clamped-free:2"      # and length, direction, mass_per_length, EI_y, EI_z, EA, GJ, kGA, J = [J'x, J'y, J'z],
+    EI_z = 1000.0                   # damping = zeta or [alpha, beta], theory, foreshortening, elastic_rotary
+
+    [start]                         # by joint; what is not named is at zero
+    q1 = "pi/6"                     # planar joint: [x, y, angle]
+    "link1.elastic" = [0.01, 0.0]   # of an elastic link; or "link1.elastic.y1" = 0.01
+    root_joint = {position = [0, 0, 1], rpy = [0, 0, 0]}      # floating; or quaternion = [x, y, z, w]
+
+    [start_velocity]                # by joint; floating: [vx, vy, vz, wx, wy, wz] in the moved frame, planar: [vx, vy, w]
+    q1 = 0.5
+
+    [torques]                       # constant, N m or N; as the velocities
+    q1 = 2.0
+
+    [tolerances]                    # rtol, atol, max_step, tie, zeno, cycle, resolution
+    rtol = 1e-10
+
+    [contacts]
+    points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, name = "middle"}]      # or "collision"
+    pairs = [["O1", "middle"], ["O1", "O5", 0.2]]             # the number is the distance of the centres at contact [m]
+    joint_limits = false
+    damping = false
+
+    [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield
+    kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
+    radius = 2.5
+    motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity
+
+    [reference]                     # results to compare with; they change nothing
+    source = "Shafei 2018, Table 3"
+
+    [[reference.impacts]]           # time and points are required
+    time = 0.3851                   # s
+    points = ["O1", "O5"]
+    angle = 33.12                   # of attack, degrees
+    velocity = 6.32                 # change of the normal velocity of each point, m/s
+    impulse = 5.26                  # on each point, N s
+
+SI units and world axes; a number may be written as a formula in quotes. ``rpy = [...]`` may stand for a wall's ``rotation``.
+schema.py holds this layout as data, reader.py reads it, lines.py finds the lines of its mistakes.
+"""
+
+from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
+from urdf_gibbs.simulation.scenario.problems import Problem, ScenarioError
+from urdf_gibbs.simulation.scenario.reader import parse_scenario, read_scenario
+
+__all__ = ["Problem", "Reference", "ReferenceImpact", "Scenario", "ScenarioError", "parse_scenario", "read_scenario"]

@@ -1,0 +1,71 @@
+"""Contact points and pairs of a scenario, which name links of its robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from urdf_gibbs.contact.points import ContactPoint, resolve_pairs, resolve_points
+from urdf_gibbs.errors import PairError, UnknownNameError
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.scenario import schema
+from urdf_gibbs.simulation.scenario.lines import Path as Keys
+from urdf_gibbs.simulation.scenario.problems import one_of, shown
+from urdf_gibbs.simulation.scenario.values import Values
+
+
+def read_points(values: Values, given: Any, robot: Robot) -> tuple[ContactPoint, ...] | None:
+    """The points of [contacts]; None where the file gives none."""
+    if given is None:
+        return None
+    if given == "collision":
+        return resolve_points(robot, "collision")
+    path, kind = ("contacts", "points"), schema.point(robot.link_names)
+    entries = values.items(path, given, schema.Items(schema.Later(), schema.POINTS)) or []
+    found = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
+    return resolve_points(robot, [point for point in found if point is not None])
+
+
+def _point(values: Values, path: Keys, entry: Any, kind: schema.Record, robot: Robot) -> ContactPoint | None:
+    before = len(values.problems)
+    table = values.record(path, {"link": entry} if isinstance(entry, str) else entry, kind)
+    if table is None or len(values.problems) > before:
+        return None
+    (point,) = resolve_points(robot, [(table["link"], table["position"], table["radius"])])
+    return replace(point, name=table.get("name") or table["link"])
+
+
+def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> tuple[tuple[Any, ...], ...]:
+    """The pairs of [contacts], each one that ``resolve_pairs`` accepts."""
+    path = ("contacts", "pairs")
+    if given == ():
+        return ()
+    entries = values.items(path, given, schema.Items(schema.Later(), f"a list of {schema.PAIR}"))
+    if not entries:
+        return ()
+    resolved = resolve_points(robot, points)
+    found = [_pair(values, (*path, k), entry, robot, resolved) for k, entry in enumerate(entries)]
+    return tuple(pair for pair in found if pair is not None)
+
+
+def _pair(values: Values, path: Keys, entry: Any, robot: Robot, points: Sequence[ContactPoint]) -> tuple[Any, ...] | None:
+    if not isinstance(entry, list) or len(entry) not in (2, 3) or not all(isinstance(name, str) for name in entry[:2]):
+        values.wrong(path, shown(entry), schema.PAIR)
+        return None
+    pair = tuple(entry[:2])
+    if len(entry) == 3:
+        distance = values.number((*path, 2), entry[2], schema.Number(above=0.0))
+        if distance is None:
+            return None
+        pair = (*pair, distance)
+    try:
+        resolve_pairs(robot, points, [pair])
+    except UnknownNameError as problem:
+        expected = one_of(problem.name, problem.known, "a point or link: ")
+        values.wrong((*path, entry.index(problem.name)), shown(problem.name), expected)
+    except PairError as problem:
+        values.wrong(path, problem.found, problem.expected)
+    else:
+        return pair
+    return None

@@ -1,0 +1,71 @@
+"""What a scenario file says, as values: robot, start, walls, laws and tolerances, and published results to compare with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.contact.points import ContactPoint
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.walls import Wall
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceImpact:
+    """An impact as somebody else has it; what the file does not give is NaN.
+
+    ``time`` [s], ``angle`` of attack [deg], change of the normal ``velocity`` [m/s], ``impulse`` [N s] on each of ``points``.
+    """
+
+    time: float
+    points: tuple[str, ...]
+    angle: float = math.nan
+    velocity: float = math.nan
+    impulse: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Published results to compare with, and where they stand."""
+
+    source: str
+    impacts: tuple[ReferenceImpact, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What a scenario file says. Arrays are read-only.
+
+    ``q0`` (nq,), ``v0`` (nv,), ``duration`` [s], ``gravity`` (3,) [m/s^2], ``torque`` (nv,) [N m, N] constant; ``points`` None:
+    joint origins and tips; ``tolerances`` holds those that the file gives.
+    """
+
+    file: str
+    title: str
+    robot: Robot
+    q0: Array
+    v0: Array
+    duration: float
+    gravity: tuple[float, float, float]
+    law: str
+    restitution: float
+    walls: tuple[Wall, ...]
+    torque: Array
+    points: tuple[ContactPoint, ...] | None
+    pairs: tuple[tuple[Any, ...], ...]
+    joint_limits: bool
+    damping: bool
+    tolerances: Mapping[str, float]
+    reference: Reference | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """What ``simulate(**arguments)`` takes; tolerances that the file does not give are left to it."""
+        names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "gravity", "torque", "points", "pairs")
+        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | dict(self.tolerances)

@@ -1,0 +1,118 @@
+"""A simulation described in a TOML file: robot, start, walls, laws and tolerances, checked before anything moves.
+
+All problems of a file are reported at once, each with its line. SI units and world axes; a number may be written as a formula
+in quotes ("pi/6", "30 deg", "-(1 + sqrt(3))/2"). schema.py says what a file may hold.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.bundled import scenario_names, scenario_path
+from urdf_gibbs.robot.findings import one_line
+from urdf_gibbs.simulation.scenario import schema
+from urdf_gibbs.simulation.scenario.contacts import read_pairs, read_points
+from urdf_gibbs.simulation.scenario.lines import key_lines
+from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
+from urdf_gibbs.simulation.scenario.problems import Problem, ScenarioError
+from urdf_gibbs.simulation.scenario.robot import read_robot
+from urdf_gibbs.simulation.scenario.start import by_joint, position, velocity
+from urdf_gibbs.simulation.scenario.values import Values
+
+# The last words of tomllib's messages: the only place where it tells the line before Python 3.14.
+AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+def read_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """Read a scenario file, or a bundled one by its name.
+
+    The package (``urdf_gibbs.simulation.scenario``) describes the layout of a file. Raises ScenarioError with all problems of the file,
+    UrdfError where only the robot's file is at fault.
+    """
+    file = os.fspath(path)
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read()
+    except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the name
+        if file in scenario_names():
+            return read_scenario(scenario_path(file))
+        reason = getattr(problem, "strerror", None) or str(problem)
+        expected = f"a readable TOML file, or a bundled scenario: {', '.join(scenario_names())}"
+        raise ScenarioError([Problem(one_line(file), 0, "file", reason, expected)]) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise ScenarioError([Problem(file, line, "syntax", f"byte 0x{data[problem.start]:02x}", "UTF-8")]) from None
+    return parse_scenario(text, file)
+
+
+def parse_scenario(text: str, file: str = "<text>") -> Scenario:
+    """The scenario in a TOML text; relative names are looked up in the folder of ``file``."""
+    try:
+        content = tomllib.loads(text)
+        lines = key_lines(text.replace("\r\n", "\n"))
+    except RecursionError:
+        raise ScenarioError([Problem(file, 1, "syntax", "values nested too deeply", "TOML")]) from None
+    except ValueError as problem:
+        raise ScenarioError([_syntax(problem, text, file)]) from None
+    values = Values(file, lines)
+    scenario = _scenario(values, content)
+    if scenario is None:
+        raise values.error()
+    return scenario
+
+
+def _syntax(problem: ValueError, text: str, file: str) -> Problem:
+    """What tomllib complains of, on its line."""
+    message = str(problem)
+    at = AT.search(message)
+    line = int(at[1]) if at and at[1] else text.rstrip("\n").count("\n") + 1 if at else 1
+    return Problem(file, line, "syntax", one_line(message[: at.start()] if at else message), "TOML")
+
+
+def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
+    """The scenario of a file's content; None where something is wrong with it."""
+    top = values.record((), content, schema.TOP)
+    assert top is not None  # a file is a table
+    robot = read_robot(values, top["robot"], top["flexible"])
+    if robot is None:
+        return None
+    q0 = by_joint(values, "start", top["start"], robot, robot.neutral(), position)
+    v0 = by_joint(values, "start_velocity", top["start_velocity"], robot, np.zeros(robot.nv), velocity)
+    torque = by_joint(values, "torques", top["torques"], robot, np.zeros(robot.nv), velocity)
+    contacts = top["contacts"] or {}
+    points = read_points(values, contacts.get("points"), robot)
+    pairs = read_pairs(values, contacts.get("pairs", ()), robot, points)
+    if values.problems:
+        return None
+    return Scenario(
+        file=values.file,
+        title=top["title"],
+        robot=robot,
+        q0=q0,
+        v0=v0,
+        duration=top["duration"],
+        gravity=tuple(top["gravity"]),
+        law=top["law"],
+        restitution=top["restitution"],
+        walls=tuple(top["walls"]),
+        torque=torque,
+        points=points,
+        pairs=pairs,
+        joint_limits=contacts["joint_limits"],
+        damping=contacts["damping"],
+        tolerances=MappingProxyType(top["tolerances"]),
+        reference=_reference(top["reference"]) if "reference" in top else None,
+    )
+
+
+def _reference(table: dict[str, Any]) -> Reference:
+    impacts = (ReferenceImpact(**{**impact, "points": tuple(impact["points"])}) for impact in table["impacts"])
+    return Reference(table["source"], tuple(impacts))

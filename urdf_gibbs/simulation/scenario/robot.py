@@ -1,0 +1,118 @@
+"""The robot of a scenario: its file, and the elastic links that the scenario adds."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from urdf_gibbs.bundled import model_names, model_path
+from urdf_gibbs.errors import UrdfError
+from urdf_gibbs.robot import xml
+from urdf_gibbs.robot.findings import Finding, Findings
+from urdf_gibbs.robot.flexible import checked_entry
+from urdf_gibbs.robot.load import load, load_elastic, read_root, source_text
+from urdf_gibbs.robot.meshes import inside, too_wide
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.scenario import schema
+from urdf_gibbs.simulation.scenario.lines import Path as Keys
+from urdf_gibbs.simulation.scenario.lines import line_of
+from urdf_gibbs.simulation.scenario.problems import shown
+from urdf_gibbs.simulation.scenario.values import Values
+
+# The key of [[flexible]] that a finding of this code is about; numbers and flags have been read by then.
+KEY_OF = {
+    "direction-length": "direction",
+    "beam-theory": "theory",
+    "modes": "modes",
+    "mode-family": "modes",
+    "mode-count": "modes",
+    "no-stiffness": "modes",
+    "unknown-link": "link",
+}
+ELSEWHERE = ("duplicate", "not-at-tip")  # codes of findings about another element than the elastic link
+
+
+def read_robot(values: Values, table: dict[str, Any] | None, flexible: Any) -> Robot | None:
+    """The robot of the table [robot] with the entries of [[flexible]]; UrdfError where only its own file is at fault."""
+    source = _file(values, table["file"]) if table is not None and table["file"] is not None else None
+    if table is None or source is None or None in table.values():
+        return None
+    before = len(values.problems)
+    elastic = _elastic(values, flexible, source) if flexible else []
+    if len(values.problems) > before:
+        return None
+    folder = Path(values.file).parent
+    dirs = [folder / name for name in table["package_dirs"]]
+    # A scenario may come from anybody: its word opens its own folder and packages, not any folder (robot/meshes.py).
+    here = [folder.resolve()]
+    elsewhere = tuple(os.fspath(one) for one in dirs if too_wide(one) or not inside(one, here))
+    try:
+        if elastic:
+            robot = load_elastic(source, elastic, table["base"], table["mimic"], dirs)
+        else:
+            robot = load(source, table["base"], table["mimic"], dirs)
+    except UrdfError as problem:
+        if not values.problems:
+            raise
+        values.wrong(("robot", "file"), f"{shown(table['file'])} does not load ({problem.findings[0]})", "a URDF without errors")
+        return None
+    return replace(robot, _searched_dirs=elsewhere)
+
+
+def _file(values: Values, name: str) -> Path | None:
+    """The URDF beside the scenario, else the bundled model."""
+    path = os.path.join(Path(values.file).parent, name)
+    if os.path.isfile(path):
+        return Path(path)
+    if name.removesuffix(".urdf") in model_names():
+        return model_path(name.removesuffix(".urdf"))
+    bundled = ", ".join(model_names())
+    values.wrong(("robot", "file"), f"{shown(name)}: no such file", f"a URDF file, relative to this file, or a bundled model: {bundled}")
+    return None
+
+
+# elastic links ----------------------------------------------------------------------------------------
+
+
+def _elastic(values: Values, given: Any, source: Path) -> list[dict[str, str]]:
+    """The attributes of a <flexible> for each entry, checked against the URDF as if they stood in it."""
+    entries = values.items(("flexible",), given, schema.Items(schema.Later(), "[[flexible]], one for each elastic link")) or []
+    found: dict[str, dict[str, str]] = {}
+    text = source_text(source) if entries else OSError()
+    unread = Findings(str(source))
+    root = None if isinstance(text, OSError) else xml.parse(text, unread)
+    urdf = None if root is None else read_root(root, unread)
+    for k, entry in enumerate(entries):
+        path = ("flexible", k)
+        before = len(values.problems)
+        table = values.record(path, entry, schema.FLEXIBLE)
+        if table is None or len(values.problems) > before:
+            continue
+        link = table["link"]
+        attributes = {key: _attribute(value) for key, value in table.items()}
+        if link in found:
+            values.wrong((*path, "link"), f"a second one for {shown(link)}", "one [[flexible]] for each link")
+        elif urdf is not None and root is not None:
+            findings = Findings(values.file)
+            checked_entry(urdf, root, attributes, findings, line_of(values.lines, path))
+            for error in findings.errors:
+                _report(values, path, table, error)
+        found[link] = attributes
+    return list(found.values())
+
+
+def _report(values: Values, path: Keys, table: dict[str, Any], error: Finding) -> None:
+    key = KEY_OF.get(error.code)
+    where = f"{error.element}: " if error.code in ELSEWHERE else ""
+    values.wrong((*path, key) if key in table else path, where + error.value, error.expected)
+
+
+def _attribute(value: Any) -> str:
+    """A value as XML has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    return " ".join(repr(number) for number in (value if isinstance(value, list) else [value]))

@@ -1,0 +1,296 @@
+"""What a scenario file may say: its keys, their types and limits, as data. __init__.py shows them in a file.
+
+A kind (Number, Text, Record, ...) describes a value; values.py reads one of each kind. SI units and world axes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.flexible.build import THEORIES
+from urdf_gibbs.robot.flexible import POSITIVE
+from urdf_gibbs.robot.load import BASES
+from urdf_gibbs.simulation.scenario.expression import ALLOWED
+from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
+
+LONGEST_TIE = 1e-3  # s
+ROTATION_SLACK = 1e-9  # of the products of a rotation's rows
+
+# kinds ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    expected: str = "a text in quotes"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    expected: str = "true or false"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some names."""
+
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number, or a formula in quotes; ``meant`` says what it is within its limits."""
+
+    above: float | None = None
+    least: float | None = None
+    most: float | None = None
+    meant: str = ""
+    expected: str = f'a number, or a formula in quotes ({ALLOWED}; "30 deg")'
+
+    def fits(self, number: float) -> bool:
+        if self.above is not None and not number > self.above:
+            return False
+        return not ((self.least is not None and number < self.least) or (self.most is not None and number > self.most))
+
+    @property
+    def limits(self) -> str:
+        """In words."""
+        if self.meant:
+            return self.meant
+        if self.above is not None:
+            return f"a number above {self.above:g}"
+        return f"a number of {self.least:g} or more" if self.most is None else f"a number from {self.least:g} to {self.most:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A list of ``count`` numbers that ``hold`` together; ``meant`` says what they are then."""
+
+    count: int
+    expected: str = ""
+    each: Number = Number()
+    hold: Callable[[list[float]], bool] | None = None
+    meant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A list of equally long lists of numbers."""
+
+    expected: str
+    rows: int | None = None
+    columns: int | None = None
+    hold: Callable[[list[list[float]]], bool] | None = None
+    meant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """A number, or a list of several."""
+
+    one: Number
+    more: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of values of one kind."""
+
+    of: Kind
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A table of these keys (None: of any, which are read later). Of two keys that ``exclude`` each other one may be given."""
+
+    keys: Mapping[str, Key] | None
+    expected: str = ""
+    exclude: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A table whose key ``kind`` names a class, the others its arguments."""
+
+    classes: Mapping[str, type]
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A value that is read when the robot is known."""
+
+
+Kind: TypeAlias = Text | Flag | Choice | Number | Numbers | Grid | OneOrMore | Items | Record | Made | Later
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a table; one that is not given has its default, or is left out where that is None."""
+
+    kind: Kind
+    default: Any = None
+    required: bool = False
+
+
+# arguments of walls and of their motions ---------------------------------------------------------------
+
+ANY = Number()
+POSITIVE_LENGTH = Number(above=0.0, meant="a positive number of metres")
+RATIO = Number(least=0.0, most=1.0)
+VECTOR = Numbers(3)
+DIRECTION = Numbers(3, hold=any, meant="a vector that is not zero")
+LENGTHS = Numbers(3, hold=lambda entries: min(entries) > 0.0, meant="3 positive numbers of metres")
+INTERVAL = Numbers(2, "[first, last]", hold=lambda entries: entries[0] < entries[1], meant="(first, last) with first < last")
+ANGLES = Numbers(3, "three angles: roll, pitch, yaw")
+
+
+def _is_rotation(rows: list[list[float]]) -> bool:
+    matrix = np.array(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.allclose(matrix @ matrix.T, np.eye(3), rtol=0.0, atol=ROTATION_SLACK) and np.linalg.det(matrix) > 0.0)
+
+
+ROTATION = Grid("three lists of three numbers, the rows of a rotation", 3, 3, hold=_is_rotation, meant="a rotation matrix (3, 3)")
+HEIGHTS = Grid(
+    "a list of equally long lists of numbers",
+    hold=lambda rows: min(len(rows), len(rows[0])) >= 2,
+    meant="(nx, ny) with nx, ny >= 2",
+)
+SIDES = ("inside", "outside")
+MOTIONS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Vibration, Drift)}
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField)}
+ARGUMENTS: dict[str, Kind] = {
+    "normal": DIRECTION,
+    "point": VECTOR,
+    "radius": POSITIVE_LENGTH,
+    "centre": VECTOR,
+    "axis": DIRECTION,
+    "side": Choice(SIDES),
+    "semi_axes": LENGTHS,
+    "size": LENGTHS,
+    "rotation": ROTATION,
+    "rpy": ANGLES,
+    "width": POSITIVE_LENGTH,
+    "heights": HEIGHTS,
+    "x": INTERVAL,
+    "y": INTERVAL,
+    "restitution": RATIO,
+    "motion": Made(MOTIONS, "{kind = ..., ...}"),
+    "name": Text(),
+    "amplitude": VECTOR,
+    "omega": ANY,
+    "phase": ANY,
+    "velocity": VECTOR,
+}
+
+
+def arguments_of(made: Made, kind: str) -> Record:
+    """The table that stands for an object of a class: its arguments that can be written in a file, rpy for a rotation."""
+    parameters = inspect.signature(made.classes[kind]).parameters
+    keys = {"kind": Key(Choice(tuple(made.classes)), required=True)}
+    keys |= {
+        name: Key(ARGUMENTS[name], required=parameter.default is inspect.Parameter.empty)
+        for name, parameter in parameters.items()
+        if name in ARGUMENTS
+    }
+    if "rotation" in keys:
+        keys["rpy"] = Key(ARGUMENTS["rpy"])
+    return Record(keys, exclude=("rotation", "rpy"))
+
+
+# tables -----------------------------------------------------------------------------------------------
+
+ROBOT = Record(
+    {
+        "file": Key(Text(), required=True),
+        "base": Key(Choice(BASES), BASES[0]),
+        "mimic": Key(Flag(), True),
+        "package_dirs": Key(Items(Text(), "a list of folders"), ()),
+    }
+)
+TIE = Number(least=0.0, most=LONGEST_TIE)
+TOLERANCES = Record(
+    {key: Key(TIE if key == "tie" else Number(above=0.0)) for key in ("rtol", "atol", "max_step", "tie", "zeno", "cycle", "resolution")}
+)
+CONTACTS = Record({"points": Key(Later()), "pairs": Key(Later(), ()), "joint_limits": Key(Flag(), False), "damping": Key(Flag(), False)})
+POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
+PAIR = "[name, name] or [name, name, distance]"
+NOT_NEGATIVE = Number(least=0.0)
+SECTIONS = "three numbers of zero or more: J'x J'y J'z [kg m]"
+FLEXIBLE = Record(
+    {
+        "link": Key(Text(), required=True),
+        "direction": Key(VECTOR),
+        "J": Key(Numbers(3, hold=lambda entries: min(entries) >= 0.0, meant=SECTIONS)),
+        "damping": Key(OneOrMore(NOT_NEGATIVE, Numbers(2, "one damping ratio, or [alpha, beta]", NOT_NEGATIVE))),
+        "modes": Key(Text()),
+        "theory": Key(Choice(THEORIES)),
+        "foreshortening": Key(Flag()),
+        "elastic_rotary": Key(Flag()),
+        **{key: Key(Number(above=0.0)) for key in POSITIVE},
+    },
+    "a table with the link's name and numbers",
+)
+IMPACT = Record(
+    {
+        "time": Key(ANY, required=True),
+        "points": Key(Items(Text(), "a list of points"), required=True),
+        "angle": Key(ANY),
+        "velocity": Key(ANY),
+        "impulse": Key(ANY),
+    },
+    "a table with time and points",
+)
+REFERENCE = Record({"source": Key(Text(), ""), "impacts": Key(Items(IMPACT, "[[reference.impacts]], one for each impact"), ())})
+POSE = Record(
+    {
+        "position": Key(VECTOR, (0.0, 0.0, 0.0)),
+        "rpy": Key(VECTOR),
+        "quaternion": Key(
+            Numbers(4, hold=lambda entries: 1e-100 < math.hypot(*entries) < 1e100, meant="x, y, z, w of non-zero length; it is normalised"),
+            (0.0, 0.0, 0.0, 1.0),
+        ),
+    },
+    "{position = [x, y, z], rpy = [r, p, y]} or {position = ..., quaternion = [x, y, z, w]}",
+    exclude=("rpy", "quaternion"),
+)
+TOP = Record(
+    {
+        "title": Key(Text(), ""),
+        "duration": Key(Number(above=0.0), required=True),
+        "gravity": Key(VECTOR, EARTH_GRAVITY),
+        "law": Key(Choice(LAWS), LAWS[0]),
+        "restitution": Key(RATIO, 1.0),
+        "robot": Key(ROBOT, required=True),
+        "start": Key(Record(None), {}),
+        "start_velocity": Key(Record(None), {}),
+        "torques": Key(Record(None), {}),
+        "tolerances": Key(TOLERANCES, {}),
+        "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False}),
+        "flexible": Key(Later(), ()),
+        "walls": Key(Items(Made(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
+        "reference": Key(REFERENCE),
+    }
+)
+
+
+def point(links: Iterable[str]) -> Record:
+    """A contact point on one of these links."""
+    return Record(
+        {
+            "name": Key(Text()),
+            "link": Key(Choice(tuple(links)), required=True),
+            "position": Key(VECTOR, (0.0, 0.0, 0.0)),
+            "radius": Key(NOT_NEGATIVE, 0.0),
+        },
+        "a link, or {link = ..., position = [x, y, z], radius = ...}",
+    )
