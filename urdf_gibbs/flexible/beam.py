@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.robot.derived import read_only
+from urdf_gibbs.frozen import read_only
 
 if TYPE_CHECKING:
     from urdf_gibbs.flexible.build import Specification

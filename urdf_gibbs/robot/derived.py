@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
-
 from urdf_gibbs.locks import Lock
 
 Key = TypeVar("Key", bound=Hashable)
@@ -73,11 +71,3 @@ class Shelf(Generic[Key, Thing]):
                 while len(things) > self._most:
                     del things[next(iter(things))]
         return found
-
-
-def read_only(state: dict[str, Any]) -> dict[str, Any]:
-    """The state of a copied or unpickled object with its arrays read-only again: numpy makes them writable."""
-    for value in state.values():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-    return state

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.flexible.beam import Beam
+from urdf_gibbs.frozen import read_only
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
-from urdf_gibbs.robot.derived import Derivable, read_only
+from urdf_gibbs.robot.derived import Derivable
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Pose, joined, moved, plane_rotation
 from urdf_gibbs.robot.tree import Body, Tree

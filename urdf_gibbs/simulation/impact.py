@@ -19,8 +19,8 @@ Array = Any
 REST = 1e-9  # m/s: slower is at rest
 CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
 BRIEF = 1e6  # times what is calm, a thousandth of the accelerations: as fast as contacts open where one is just being let go
-PATIENCE = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
-TOO_MANY = PATIENCE + 100
+MOST_ROUNDS = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
+TOO_MANY = MOST_ROUNDS + 100
 STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
 CLOSED = 1e-14  # m
 NEAR = 1e-10  # m: what a tie has taken from further away falls the rest of the way before it is held
@@ -38,7 +38,7 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) ->
     worst, slowest = 0.0, 0.0
     for turn in range(1, TOO_MANY + 1):
         st.rounds = turn
-        if turn > PATIENCE:
+        if turn > MOST_ROUNDS:
             for i in range(k):
                 e[i] = 0.0
                 s.e[i] = 0.0

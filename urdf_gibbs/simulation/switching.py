@@ -14,7 +14,7 @@ from urdf_gibbs.simulation.rows import take_state
 
 Array = Any
 
-PATIENCE = 300  # steps tried with a controller that is called in stages
+WATCHED_STEPS = 300  # steps tried with a controller that is called in stages
 CRAWL = 5e-8  # s: where they are shorter than this on the average the controller is not continuous
 SLACK = 1e-12  # how far below zero the value of a switch is not rounding
 
@@ -75,8 +75,8 @@ def first_switch(s: System, st: State, h: float, until: float) -> float:
 def crawls(st: State) -> bool:
     """Count a step that was tried with a controller that is called in stages: whether it has stopped getting anywhere."""
     st.watched_steps += 1
-    if st.watched_steps < PATIENCE:
+    if st.watched_steps < WATCHED_STEPS:
         return False
-    slow = st.time - st.watched_since < PATIENCE * CRAWL
+    slow = st.time - st.watched_since < WATCHED_STEPS * CRAWL
     st.watched_since, st.watched_steps = st.time, 0
     return slow

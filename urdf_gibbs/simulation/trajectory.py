@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.extras import extras_named
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.impact_values import Impact, LazyImpacts
@@ -205,9 +206,10 @@ class Trajectory:
         12 that struck something where there are more. theme: "light" or "dark". walls: those to draw in snapshots, instead of those
         of the run; needed for walls that are Python functions only.
         """
-        from urdf_gibbs.view.plots import plot
+        with extras_named():
+            from urdf_gibbs.view.plots import plot
 
-        return plot(self, kinds, points=points, theme=theme, path=path, walls=walls)
+            return plot(self, kinds, points=points, theme=theme, path=path, walls=walls)
 
     def animate(
         self,
@@ -225,9 +227,10 @@ class Trajectory:
         contact points or links whose ways are drawn, None: the points that struck something; walls: as for ``plot``; package_dirs:
         folders of package:// names in the URDF and of other meshes.
         """
-        from urdf_gibbs.view.show import animation
+        with extras_named():
+            from urdf_gibbs.view.show import animation
 
-        return animation(self, frames=frames, trails=trails, walls=walls, package_dirs=package_dirs, theme=theme, title=title)
+            return animation(self, frames=frames, trails=trails, walls=walls, package_dirs=package_dirs, theme=theme, title=title)
 
     def _repr_html_(self) -> str:
         return self.animate()._repr_html_()

@@ -44,7 +44,7 @@ def highest_points(coefficients: Array, dx: float, dy: float) -> tuple[Array, fl
 
 
 ROOM = 512  # of the stack of blocks and parts
-PATIENCE = 4000  # parts looked at before the search is content with less
+MOST_PARTS = 4000  # parts looked at before the search is content with less
 NOWHERE, FOUND, UNSURE = range(3)
 
 
@@ -109,7 +109,7 @@ def _search(row: Row, disc: Disc, known: float, stack: Array, patch: Array, rows
                 top = _blocks_below(n, level, i, j, stack, top)
                 continue
         parts += 1
-        if parts > PATIENCE or top + 4 > ROOM:
+        if parts > MOST_PARTS or top + 4 > ROOM:
             return 0.0, 0.0, UNSURE
         _patch(n, c, i, j, u0, u1, v0, v1, rows, patch)
         e, f, status = _part(row, disc, known, patch, u0, u1, v0, v1)

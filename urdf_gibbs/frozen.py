@@ -1,0 +1,15 @@
+"""Arrays that stay read-only when the object that holds them is copied or unpickled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def read_only(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a copied or unpickled object with its arrays read-only again: numpy makes them writable."""
+    for value in state.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    return state
