@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.robot.spatial import Vec3 as Vec3
 
 Array = NDArray[np.float64]
+Vec3 = tuple[float, float, float]
 
 NUMBERS = frozenset((float, int, np.float64))
 SEQUENCES = (tuple, list)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-Vec3 = tuple[float, float, float]
+from urdf_gibbs.arguments import Vec3 as Vec3
+
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]
 Pose = tuple[Mat3, Vec3]
 
