@@ -84,6 +84,7 @@ def test_arrays_of_states_are_scalars() -> None:
         assert type(product) is Vector and product[1] == 0.0
     np.testing.assert_array_equal((k * a)[2], -1.2 * k)
     assert type(k * A) is Matrix and (k * A)[0][1] == 0.0
+    assert np.any(A) and np.abs(a).max() == 1.2  # functions of NumPy see lists of numbers
     turned = A @ (k * a)
     for state in range(3):
         np.testing.assert_allclose([np.broadcast_to(x, 3)[state] for x in turned], A0 @ (k[state] * a0), rtol=1e-15)
