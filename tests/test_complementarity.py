@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from structs import empty
 
-from urdf_gibbs.contact import complementarity
+from urdf_gibbs.contact import least_norm
 from urdf_gibbs.contact.complementarity import SOLVED
 from urdf_gibbs.simulation import layout, rows
 
@@ -102,7 +102,7 @@ def test_the_shortest_of_many_pushes_is_found_from_far_away() -> None:
         if not g.any():
             continue
         lam = np.empty(n)
-        assert complementarity._non_negative(np.ascontiguousarray(Q), rank, g, lam)
+        assert least_norm.non_negative(np.ascontiguousarray(Q), rank, g, lam)
         assert lam.min() >= 0.0
         np.testing.assert_allclose(Q.T @ lam, g, atol=1e-12 * np.abs(g).max())
         other = shortest_push(Q, g)
@@ -120,7 +120,7 @@ def test_rows_of_very_different_sizes_need_steps_that_are_held_back() -> None:
         few = np.where(rng.random(n) < 0.25, rng.exponential(size=n) * 10.0 ** rng.uniform(-3, 3, size=n), 0.0)
         few[0] += 1.0
         lam = np.empty(n)
-        if complementarity._non_negative(np.ascontiguousarray(Q), rank, Q.T @ few, lam):
+        if least_norm.non_negative(np.ascontiguousarray(Q), rank, Q.T @ few, lam):
             found += 1
             assert lam.min() >= 0.0
             np.testing.assert_allclose(Q.T @ lam, Q.T @ few, atol=1e-12 * np.abs(Q.T @ few).max())
@@ -130,4 +130,4 @@ def test_rows_of_very_different_sizes_need_steps_that_are_held_back() -> None:
 
 def test_no_push_is_found_where_there_is_none() -> None:
     Q = np.ones((4, 1)) / 2.0
-    assert not complementarity._non_negative(Q, 1, np.array([-1.0]), np.empty(4))
+    assert not least_norm.non_negative(Q, 1, np.array([-1.0]), np.empty(4))

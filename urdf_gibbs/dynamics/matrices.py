@@ -22,7 +22,7 @@ class Vector(list[Scalar]):
     """A column of scalars."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # a NumPy array is a scalar here: array * vector is left to the vector
+    __array_priority__ = 1000.0  # a NumPy array is a scalar here: array * vector is left to the vector
 
     @staticmethod
     def zeros(n: int) -> Vector:
@@ -71,7 +71,7 @@ class Matrix(list[list[Scalar]]):
     """Rows of scalars."""
 
     __slots__ = ()
-    __array_ufunc__ = None
+    __array_priority__ = 1000.0
 
     @staticmethod
     def zeros(rows: int, columns: int) -> Matrix:

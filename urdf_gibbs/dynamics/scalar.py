@@ -109,22 +109,12 @@ def matmul(A: Matrix, B: Matrix) -> Matrix:
     return matrices.Matrix.by_matrix(A, B)  # type: ignore[arg-type]
 
 
-def matmul_transposed(A: Matrix, B: Matrix) -> Matrix:
-    """A Bᵀ."""
-    return matrices.Matrix.by_matrix(A, transposed(B))  # type: ignore[arg-type]
-
-
 def madd(A: Matrix, B: Matrix) -> Matrix:
     return matrices.Matrix.__add__(A, B)  # type: ignore[operator]
 
 
 def mscale(k: Scalar, A: Matrix) -> Matrix:
     return matrices.Matrix.__mul__(A, k)  # type: ignore[operator]
-
-
-def trace_product(A: Matrix, B: Matrix) -> Scalar:
-    """Tr(A B)."""
-    return matrices.Matrix.trace_with(A, B)  # type: ignore[arg-type]
 
 
 def zeros(rows: int, columns: int) -> Matrix:
