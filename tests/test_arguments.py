@@ -48,7 +48,7 @@ def test_a_wide_array_has_any_leading_axes() -> None:
             wide(wrong, 3, "q")
 
 
-@pytest.mark.parametrize("values", NOT_NUMBERS, ids=repr)
+@pytest.mark.parametrize("values", NOT_NUMBERS, ids=lambda values: type(values).__name__)
 def test_what_is_not_numbers_is_shown(values: Any) -> None:
     for check in (lambda: wide(values, 3, "q"), lambda: vector(values, 3, "q"), lambda: triple(values, "q")):
         with pytest.raises(ArgumentError, match=r"^q is .*, expected numbers \("):
