@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from urdf_gibbs import walls
@@ -9,7 +10,9 @@ from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
+    MissingExtraError,
     OracleMissingError,
+    PairError,
     PenetrationError,
     SimulationError,
     SingularMassMatrixError,
@@ -34,21 +37,30 @@ from urdf_gibbs.functions import (
     potential_energy,
 )
 from urdf_gibbs.lint import check
+from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.trajectory import Impact, Trajectory
+from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
 
 if TYPE_CHECKING:
+    from urdf_gibbs.oracle.compare import validate
+    from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import Simulator, simulate
+    from urdf_gibbs.view.show import View
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
+    "Finding",
     "Impact",
+    "MissingExtraError",
     "OracleMissingError",
+    "PairError",
     "PenetrationError",
+    "Phase",
     "Robot",
+    "Scenario",
     "SimulationError",
     "Simulator",
     "SingularMassMatrixError",
@@ -57,6 +69,7 @@ __all__ = [
     "UrdfError",
     "UrdfGibbsError",
     "UrdfWarning",
+    "View",
     "__version__",
     "bias",
     "centre_of_mass",
@@ -76,18 +89,26 @@ __all__ = [
     "model_path",
     "momentum",
     "potential_energy",
+    "read_scenario",
     "scenario_names",
     "scenario_path",
     "set_threads",
     "simulate",
+    "validate",
     "walls",
 ]
 
+WHEN_USED = {  # the rooms that are imported when something in them is first asked for
+    "Scenario": "urdf_gibbs.simulation.scenario",
+    "Simulator": "urdf_gibbs.simulation.simulate",
+    "View": "urdf_gibbs.view.show",
+    "read_scenario": "urdf_gibbs.simulation.scenario",
+    "simulate": "urdf_gibbs.simulation.simulate",
+    "validate": "urdf_gibbs.oracle.compare",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """The simulation is imported when it is first used."""
-    if name in ("Simulator", "simulate"):
-        from urdf_gibbs.simulation import simulate as room
-
-        return getattr(room, name)
+    if name in WHEN_USED:
+        return getattr(import_module(WHEN_USED[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
