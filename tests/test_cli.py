@@ -84,3 +84,9 @@ def test_a_wheel_simulates_away_from_the_checkout(tmp_path: Path) -> None:
     assert run.stdout.splitlines()[1].startswith(f"12 {target}")
     assert run.stdout.splitlines()[2] == "5 False"
     assert (target / "urdf_gibbs" / "py.typed").exists()
+    assert not (target / "urdf_gibbs" / "reproduce").exists()  # of the papers alone, and in a clone
+    for arguments, code in ((["operations", "planar3r"], 0), (["reproduce"], 2)):
+        command = [sys.executable, "-m", "urdf_gibbs", *arguments]
+        said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+        assert said.returncode == code, said.stderr
+    assert "make validation" in said.stderr.replace("\n", " ")

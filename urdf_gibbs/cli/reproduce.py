@@ -16,6 +16,8 @@ from urdf_gibbs.errors import UnknownNameError
 if TYPE_CHECKING:
     from urdf_gibbs.reproduce.parts import Done
 
+ELSEWHERE = "the papers' claims are measured in a clone of the sources, which the wheel does without: make validation"
+
 
 def reproduce(
     names: Annotated[
@@ -28,8 +30,13 @@ def reproduce(
 
     Exit code 0, 1 where a part failed, 2 for a name that is none. Ctrl-C writes the report of what is done.
     """
-    from urdf_gibbs.reproduce import parts, report
-
+    try:
+        from urdf_gibbs.reproduce import parts, report
+    except ModuleNotFoundError as missing:
+        if missing.name != "urdf_gibbs.reproduce":
+            raise
+        err.print(ELSEWHERE, style="red", markup=False)
+        raise typer.Exit(2) from None
     if list_parts:
         for name in parts.PARTS:
             out.print(name, markup=False)
