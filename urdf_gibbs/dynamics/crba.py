@@ -102,6 +102,6 @@ def _joined(one: Composite, other: Composite) -> Composite:
 # Forward dynamics -----------------------------------------------------------------------------------
 
 
-def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> Vector:
+def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> list[Scalar]:
     """q'' (nv) by CRBA, RNEA and LᵀDL."""
     return solved(mass_matrix(model, q), Vector(tau) - rnea.bias(model, q, v, gravity))[0]

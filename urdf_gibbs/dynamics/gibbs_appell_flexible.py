@@ -315,18 +315,18 @@ def _turned(R: Matrix, inertia: Matrix) -> Matrix:
 # forward dynamics, energies ------------------------------------------------------------------------------
 
 
-def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[Vector, Vector]:
+def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The accelerations (nv) by M = L D L^T, and the pivots D."""
     M, h = mass_matrix(model, q), bias(model, q, v, gravity)
     return solved(M, Vector(tau) - h)
 
 
-def solved(M: list[list[Scalar]], right: Scalars) -> tuple[Vector, Vector]:
+def solved(M: list[list[Scalar]], right: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """x of M x = right, and the pivots of M = L^T D L from the last row up, which keeps the zeros between branches."""
     n = len(right)
     A = [list(row) for row in M]
-    x = Vector(right)
-    inverse = Vector.zeros(n)
+    x = list(right)
+    inverse: list[Scalar] = [0.0] * n
     for k in range(n - 1, -1, -1):
         inverse[k] = reciprocal(A[k][k])
         row = list(A[k])
@@ -342,7 +342,7 @@ def solved(M: list[list[Scalar]], right: Scalars) -> tuple[Vector, Vector]:
         x[k] = mul(x[k], inverse[k])
         for i in range(k):
             x[k] = sub(x[k], mul(A[k][i], x[i]))
-    return x, Vector([A[k][k] for k in range(n)])
+    return x, [A[k][k] for k in range(n)]
 
 
 def strain_energy(model: Model, q: Scalars) -> Scalar:

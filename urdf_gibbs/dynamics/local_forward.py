@@ -15,6 +15,8 @@ from urdf_gibbs.dynamics.local_inertia import mass_matrix, polar
 from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.scalar import add, is_zero, mul, reciprocal, sub
 
+Solution = tuple[list[Scalar], list[Scalar]]  # the unknowns, and the pivots
+
 
 @dataclass(slots=True)
 class Articulated:
@@ -38,7 +40,7 @@ class Step:
     D: Scalar
 
 
-def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[Vector, Vector]:
+def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> Solution:
     """(q'' (nv), pivots (nv)) by elimination, O(n). Not for mimic joints."""
     bodies = place(model, q)
     motions: list[Motion] = []
@@ -53,8 +55,8 @@ def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gr
         parent = bodies[i].body.parent
         if parent >= 0:
             hand_up(forms[parent], bodies[i], forms[i])
-    acceleration = Vector.zeros(model.nv)
-    pivots = Vector([1.0] * model.nv)
+    acceleration: list[Scalar] = [0.0] * model.nv
+    pivots: list[Scalar] = [1.0] * model.nv
     shifts: list[tuple[Vector, Vector]] = []
     for i, placed in enumerate(bodies):
         dalpha, da = (Vector.zeros(3), Vector.zeros(3)) if placed.body.parent < 0 else carried(placed, shifts[placed.body.parent])
@@ -135,17 +137,17 @@ def released(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Sc
     return dalpha + acceleration * step.axis.angular, da + acceleration * step.axis.linear, acceleration
 
 
-def forward_dynamics_factorised(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> tuple[Vector, Vector]:
+def forward_dynamics_factorised(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gravity: Scalars) -> Solution:
     """(q'' (nv), pivots (nv)) from the factorised mass matrix."""
     return solved(mass_matrix(model, q), Vector(tau) - bias(model, q, v, gravity))
 
 
-def solved(M: list[list[Scalar]], b: Scalars) -> tuple[Vector, Vector]:
+def solved(M: list[list[Scalar]], b: Scalars) -> Solution:
     """(x with M x = b, pivots) by M = Lᵀ D L from the last row to the first: zeros between branches stay, with the fill that mimic
     joints make."""
-    L, x = [list(row) for row in M], Vector(b)
+    L, x = [list(row) for row in M], list(b)
     n = len(x)
-    pivots = Vector.zeros(n)
+    pivots: list[Scalar] = [0.0] * n
     for k in range(n - 1, -1, -1):
         pivots[k] = L[k][k]
         inverse = reciprocal(L[k][k])
