@@ -38,6 +38,7 @@ RESULTS = ROOT / "validation" / "mutants.jsonl"
 COPIED = ("urdf_gibbs", "tests", "models", "validation", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
 ENOUGH = 0.85  # of the errors of a room
 KILLED, SURVIVED, INVALID = "killed", "survived", "invalid"
+TOO_LONG = 1000  # no exit code of a process
 # Where the sources are compiled into the driver (driver_code.sources); asked of the copy, whose sources may be changed.
 DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
 
@@ -160,6 +161,7 @@ class Tree:
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[str] | None = None
+        self.given_up = False  # what ends from now on was ended by us, and tells nothing
         self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
         self.root = Path(self.folder.name)
         ignored = shutil.ignore_patterns("__pycache__", "site", ".*_cache", "mutants.jsonl")
@@ -178,7 +180,7 @@ class Tree:
         return {**os.environ, "PYTHONPATH": search, "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
 
     def _python(self, *arguments: str, timeout: float = 600.0, cache: str = "cache") -> tuple[int, str]:
-        """Exit code and output of Python in the copy; the code is -1 where it takes too long."""
+        """Exit code and output of Python in the copy; the code is TOO_LONG where it takes longer than ``timeout`` [s]."""
         self.running = process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=self.root,
@@ -192,7 +194,7 @@ class Tree:
             output, _ = process.communicate(timeout=timeout)
             return process.returncode, output
         except subprocess.TimeoutExpired:
-            return -1, f"after {timeout:.0f} s"
+            return TOO_LONG, f"after {timeout:.0f} s"
         finally:
             self.stop()
             process.wait()
@@ -219,14 +221,16 @@ class Tree:
             "ignore",
         ]
         code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
-        if code == -1:
+        if code == TOO_LONG:
             return KILLED, f"no end {output}"
         found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, flags=re.MULTILINE)
         if code == 0:
             return SURVIVED, ""
-        if code in (4, 5):  # no such test, or none at all
-            return INVALID, output[-300:]
-        return KILLED, found[1] if found else (output.strip().splitlines() or ["no output"])[-1][:200]
+        if code == -signal.SIGSEGV or code == -signal.SIGABRT:
+            return KILLED, f"a crash, signal {-code}"
+        if not found:  # ended from outside, no such test, or none at all
+            return INVALID, f"exit code {code}: {output[-300:]}"
+        return KILLED, found[1]
 
     def plant(self, mutant: Mutant, timeout: float) -> tuple[str, str]:
         """Outcome of one error."""
@@ -311,6 +315,8 @@ class Run:
             before = time.monotonic()
             outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
             took = time.monotonic() - before
+            if tree.given_up:
+                return
             why = proof(mutant, outcome, noticed, tree.root)
             self.kept.add(key, outcome=outcome, noticed=noticed, proof=why, seconds=round(took, 1), mutant=mutant.name)
             self.take(Result(mutant, outcome, took, noticed))
@@ -393,6 +399,7 @@ def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
             thread.join()
     finally:
         for tree in trees:
+            tree.given_up = True
             tree.stop()
             tree.folder.cleanup()
     if problems:
