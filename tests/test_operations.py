@@ -128,7 +128,7 @@ def test_the_peers_agree_with_the_explicit_formulation_on_all_joint_types(base: 
         M, h = ug.mass_matrix(robot, q, method="explicit"), ug.bias(robot, q, v, method="explicit")
         assert relative(crba.mass_matrix(model, q.tolist()), M) < 1e-12
         assert relative(rnea.bias(model, q.tolist(), v.tolist(), list(GRAVITY)), h) < 1e-12
-        a = crba.forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist(), list(GRAVITY))
+        a = np.array(crba.forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist(), list(GRAVITY)))
         assert np.abs(M @ a + h - tau).max() < 1e-10 * (np.abs(M).max() * np.abs(a).max() + np.abs(h).max())
 
 
