@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.spatial import (
     Vec3,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def checked_axis(findings: Findings, line: int, what: str, axis: Vec3) -> Vec3:
