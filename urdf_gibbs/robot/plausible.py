@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.spatial import (
-    Vec3,
-)
+from urdf_gibbs.robot.spatial import Vec3
 
 
 def checked_axis(findings: Findings, line: int, what: str, axis: Vec3) -> Vec3:
