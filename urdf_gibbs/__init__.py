@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from urdf_gibbs import walls
 from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
@@ -40,12 +39,13 @@ from urdf_gibbs.lint import check
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
 
 if TYPE_CHECKING:
+    from urdf_gibbs import walls
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import Simulator, simulate
+    from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
     from urdf_gibbs.view.show import View
 
 __version__ = "0.1.0"
@@ -99,8 +99,11 @@ __all__ = [
 ]
 
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
+    "Impact": "urdf_gibbs.simulation.trajectory",
+    "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulate",
+    "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
     "read_scenario": "urdf_gibbs.simulation.scenario",
     "simulate": "urdf_gibbs.simulation.simulate",
@@ -109,6 +112,8 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
 
 
 def __getattr__(name: str) -> Any:
+    if name == "walls":
+        return import_module("urdf_gibbs.walls")
     if name in WHEN_USED:
         return getattr(import_module(WHEN_USED[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

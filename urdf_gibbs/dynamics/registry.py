@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
 
-from urdf_gibbs.dynamics import (
-    explicit,
-    generalised_momentum,
-    gibbs_appell,
-    gibbs_appell_3x3,
-    gibbs_appell_flexible,
-    lagrangian_4x4,
-    pseudo_inertia,
-    shafei2017,
-    transformations_flexible,
-)
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.dynamics.shafei2017_links import is_chain, links_of
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
 
+
+class Formulations(Mapping[str, ModuleType]):
+    """Modules of dynamics/ by the names of their files, imported when first asked for: most programs need none of them."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getitem__(self, name: str) -> ModuleType:
+        if name not in self._names:
+            raise KeyError(name)
+        return import_module(f"urdf_gibbs.dynamics.{name}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 COMPILED = "compiled"  # the production formulation as machine code (engine/)
-REFERENCES: dict[str, ModuleType] = {
-    "gibbs_appell": gibbs_appell,
-    "explicit": explicit,
-    "gibbs_appell_flexible": gibbs_appell_flexible,
-    "transformations_flexible": transformations_flexible,
-    "lagrangian_4x4": lagrangian_4x4,
-    "gibbs_appell_3x3": gibbs_appell_3x3,
-    "generalised_momentum": generalised_momentum,
-    "pseudo_inertia": pseudo_inertia,
-    "shafei2017": shafei2017,
-}
+REFERENCES = Formulations(
+    "gibbs_appell",
+    "explicit",
+    "gibbs_appell_flexible",
+    "transformations_flexible",
+    "lagrangian_4x4",
+    "gibbs_appell_3x3",
+    "generalised_momentum",
+    "pseudo_inertia",
+    "shafei2017",
+)
 METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
 BASELINES = ("lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum", "pseudo_inertia")  # what S18 and WJ compare theirs with
 FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
@@ -47,6 +59,8 @@ def all_methods_of(robot: Robot) -> tuple[str, ...]:
     """Every formulation that a robot can be asked for."""
     if not robot.is_flexible:
         return (*METHODS, *BASELINES)
+    from urdf_gibbs.dynamics.shafei2017_links import is_chain
+
     return FLEXIBLE_METHODS + (AS_PRINTED if is_chain(model_of(robot)) else ())
 
 
@@ -55,6 +69,8 @@ def check_method(robot: Robot, method: str) -> None:
     if method != COMPILED and method not in REFERENCES:
         raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
     if method in AS_PRINTED:
+        from urdf_gibbs.dynamics.shafei2017_links import links_of
+
         links_of(model_of(robot))  # says what it expects
     elif robot.is_flexible and method not in FLEXIBLE_METHODS:
         expected = ", ".join(FLEXIBLE_METHODS)
