@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # a law's code is its place here
+LAWS = ("newton", "newton-equality", "poisson", "moreau", "energetic")  # a law's code is its place here
+NEWTON, NEWTON_EQUALITY, POISSON, MOREAU, ENERGETIC = range(len(LAWS))

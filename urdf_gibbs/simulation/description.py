@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.coefficients import Coefficients, FrictionLike, coefficients
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
@@ -41,6 +42,7 @@ class Description:
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
+    friction: Coefficients
     gravity: Array
     points: tuple[ContactPoint, ...]
     pairs: tuple[Pair, ...]
@@ -62,7 +64,7 @@ class Description:
 
     def candidates(self) -> Candidates:
         """All that could touch; ArgumentError where walls have one name, or a point does not fit inside one."""
-        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution)
+        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction)
 
     @property
     def is_controlled(self) -> bool:
@@ -103,6 +105,7 @@ class Description:
             "cycle": self.cycle,
             "law": self.law,
             "restitution": self.restitution,
+            "friction": tuple(self.friction),
             "walls": [described(wall) for wall in self.walls],
             "points": points,
         }
@@ -115,6 +118,7 @@ def describe(
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
+    friction: FrictionLike,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
@@ -133,6 +137,9 @@ def describe(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     restitution = within(restitution, 0.0, 1.0, "restitution")
+    rough = coefficients(friction, "friction")
+    if rough.static > 0.0 and law == "newton-equality":
+        raise ArgumentError("law='newton-equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     given = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
@@ -144,6 +151,7 @@ def describe(
         walls=given,
         law=law,
         restitution=restitution,
+        friction=rough,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=resolve_pairs(robot, resolved, pairs),

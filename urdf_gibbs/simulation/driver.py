@@ -10,6 +10,7 @@ from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
+from urdf_gibbs.simulation.friction import forget_friction, see_sliding, sliding_bound
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening, project, pushing
 from urdf_gibbs.simulation.landing import land, passed, release
 from urdf_gibbs.simulation.layout import (
@@ -36,7 +37,8 @@ from urdf_gibbs.simulation.layout import (
     State,
     System,
 )
-from urdf_gibbs.simulation.record import room_left, write_row
+from urdf_gibbs.simulation.record import room_left, write_friction, write_row
+from urdf_gibbs.simulation.rough_impact import rough_project
 from urdf_gibbs.simulation.rows import see_contacts, take_state
 from urdf_gibbs.simulation.strike import MOST_STALLS, PROJECTIONS, strike
 from urdf_gibbs.simulation.switching import ask, crawls, first_switch
@@ -75,6 +77,7 @@ def refresh(s: System, st: State, r: Record) -> int:
     """Derivative, contact forces and gaps of the present state."""
     for c in range(st.force.shape[0]):
         st.force[c] = 0.0
+    forget_friction(s)
     s.least = 0.0
     status = derivative(s, st, st.time, PRESENT, 0)
     if status != OK:
@@ -82,10 +85,14 @@ def refresh(s: System, st: State, r: Record) -> int:
     for m in range(st.K.shape[1]):
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
-    if st.holding > 0:
+    s.friction.stopping = 0
+    if st.holding > 0 and s.friction.acts:
+        see_sliding(s, st)
+    elif st.holding > 0:
         pushing(s, st)
     if r.rows > 0:
         copy(st.force, r.force[r.rows - 1])
+        write_friction(s, r, r.rows - 1)
     st.fresh = 1
     return see_contacts(s, st, st.time, 0)
 
@@ -152,7 +159,7 @@ def begin(s: System, st: State, r: Record) -> int:
     """The first row of a run."""
     if r.rows > 0 or st.accepted > 0 or st.impacts > 0:
         return OK
-    write_row(r, st, False)
+    write_row(s, r, st, False)
     return choose_sides(s, st)
 
 
@@ -174,7 +181,7 @@ def call_controller(s: System, st: State, tiny: float) -> int:
 def must_strike(s: System, st: State) -> bool:
     """Whether something strikes, comes to rest or must be let go before the next step."""
     strikes, rests = look(st)
-    return strikes or (st.settled != st.time and (rests or pulled(s, st)))
+    return strikes or (st.settled != st.time and (rests or s.friction.stopping > 0 or pulled(s, st)))
 
 
 @jit
@@ -204,6 +211,8 @@ def proposed(s: System, st: State, tiny: float, by_function: bool) -> float:
     """The length of the next step; 0 where it would be none."""
     left = st.end - st.time
     h = bounded(s, st, min(st.stride, st.longest, left), by_function)
+    if st.holding > 0 and s.friction.acts:
+        h = sliding_bound(s, h)
     if st.rate > 0.0:
         h = min(h, st.call - st.time)
     if h > tiny:
@@ -279,10 +288,10 @@ def accept(s: System, st: State, r: Record, length: float, tiny: float) -> int:
     for c in range(st.gaps.shape[0]):
         copy(st.after[c], st.gaps[c])
     st.accepted += 1
-    write_row(r, st, True)
+    write_row(s, r, st, True)
     if st.holding == 0:
         return OK
-    status = project(s, st, PROJECTIONS)
+    status = rough_project(s, st, PROJECTIONS) if s.friction.acts else project(s, st, PROJECTIONS)
     if status != OK:
         return status
     copy(st.y, r.y[r.rows - 1])

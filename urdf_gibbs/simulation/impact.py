@@ -11,6 +11,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import SINK
+from urdf_gibbs.simulation.friction import rough_opening
 from urdf_gibbs.simulation.layout import IMPACT, LCP, LEAST_NORM, OK, OPENING, PROJECT, RESTING, SETTLE, State, System
 from urdf_gibbs.simulation.rows import add_response, contact_rows, free_rows, holding, mass_factors, solve, take_state
 
@@ -66,6 +67,28 @@ def law_now(st: State) -> int:
     return NEWTON if law == EQUALITY and st.struck == st.time else law
 
 
+@jit
+def last_bounces(s: System, st: State, k: int, e: Array, total: Array) -> int:
+    """Takes their restitution from those of the k contacts that would bounce for less than zeno with the impulses ``total`` (k,).
+
+    s.v is the velocity after the impact. Gives how many there are, -1 where the accelerations cannot be had.
+    """
+    t, zeno, count = st.time, st.zeno, 0
+    if rises(s, t, k) != OK:
+        return -1
+    for i in range(k):
+        if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0):
+            continue
+        bounce = -2.0 * s.rate[i] / s.rise[i]
+        # One that was at rest and has sunk by a hair is no bounce either.
+        sunk = st.how[s.which[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.rise[i]
+        if bounce < zeno or sunk:
+            st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
+            e[i] = 0.0
+            count += 1
+    return count
+
+
 @block(IMPACT, System, State, int, returns=float)
 def impact(s: System, st: State, k: int) -> float:
     """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is none, infinity where no velocity
@@ -74,7 +97,7 @@ def impact(s: System, st: State, k: int) -> float:
     Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
     that would be shorter than zeno is the last, its restitution is zero. So it is in a cycle of blows (st.ends_cycle).
     """
-    t, law, zeno, nq = st.time, law_now(st), st.zeno, s.q.shape[0]
+    t, law, nq = st.time, law_now(st), s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
@@ -92,20 +115,10 @@ def impact(s: System, st: State, k: int) -> float:
         copy(after, s.v)
         if not np.isfinite(certificate):
             return certificate
-        if rises(s, t, k) != OK:
+        again = last_bounces(s, st, k, e, total)
+        if again < 0:
             return np.nan
-        again = False
-        for i in range(k):
-            if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0):
-                continue
-            bounce = -2.0 * s.rate[i] / s.rise[i]
-            # One that was at rest and has sunk by a hair is no bounce either.
-            sunk = st.how[s.which[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.rise[i]
-            if bounce < zeno or sunk:
-                st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
-                e[i] = 0.0
-                again = True
-        if not again:
+        if again == 0:
             break
     copy(after, v)
     copy(total, s.lam[:k])
@@ -225,6 +238,8 @@ def opening(s: System, st: State, t: float) -> float:
 
     Minus a status where something is the matter.
     """
+    if s.friction.acts:
+        return rough_opening(s, st, t)
     k = holding(st, s)
     take_state(s, st.work)
     status = free_rows(s, t, k)

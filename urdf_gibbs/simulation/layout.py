@@ -10,14 +10,16 @@ from urdf_gibbs.contact.kinematics import Contacts, Tree
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.surfaces import Surfaces
 from urdf_gibbs.engine.struct import Float, Float1, Float2, Float3, Int, Int1, Int2, Struct, struct
+from urdf_gibbs.simulation.friction_layout import Friction
 
 # What can be the matter; the driver stops at all but OK.
-OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING = range(10)
+OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING, PARADOX = range(11)
 FINISHED, PAUSED, AGAIN = -1, -2, -3  # of ``advance``: the end is reached, Python is asked for; of its parts: begin the next step
 
 # Numbers of the blocks.
 SOLVE, FACTORS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, CONTACTS = range(8)
 CLOSING, OPENING, IMPACT, SETTLE, PROJECT, STRIKE, LAND, ADVANCE, REPORT, VOUCHED = range(8, 18)
+ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_SETTLE, ROUGH_PROJECT = range(18, 25)
 
 LCP, LEAST_NORM, PRESS = range(len(LAWS), len(LAWS) + 3)  # asked of ``solve`` beside the impact laws
 
@@ -32,7 +34,7 @@ LENGTH, ERROR = range(2)
 # Columns of Record: of blow_counts, of blow_numbers and of part_numbers.
 PARTS, ROUNDS, LAW, CYCLE = range(4)
 MOMENT, CERTIFICATE, KINETIC, LEFT, POTENTIAL, BLOW_WIDTH = range(6)
-PLACE, NORMAL, BEFORE, AFTER, IMPULSE, RESTITUTION, PART_WIDTH = 0, 3, 6, 10, 14, 15, 16
+PLACE, NORMAL, BEFORE, AFTER, IMPULSE, RESTITUTION, TANGENTIAL, PART_WIDTH = 0, 3, 6, 10, 14, 15, 16, 19
 NORMAL_PART = 3  # behind BEFORE and AFTER, which are velocities (3,)
 
 
@@ -104,6 +106,7 @@ class System(Struct):
     u: Float1  # right-hand side
     e: Float1  # restitution
     lam: Float1  # forces or impulses
+    friction: Friction
 
 
 @struct
@@ -185,6 +188,7 @@ class Record(Struct):
     y: Float2  # (rows, n)
     F: Float3  # (rows, 7, n) of the step that ends here; (0, 7, n) where it is not wanted
     force: Float2  # (rows, contacts)
+    friction: Float2  # (rows, 3 contacts) tangential forces, world axes; (rows, 0) where nothing is rough
     # impacts
     blow_y: Float2  # (impacts, n) before
     blow_v: Float2  # (impacts, nv) after
@@ -192,7 +196,7 @@ class Record(Struct):
     blow_numbers: Float2  # (impacts, 5) MOMENT [s], CERTIFICATE, KINETIC before, what is LEFT of it and POTENTIAL energy [J]
     # contacts of impacts, one impact behind the other
     part: Int1  # contact
-    part_numbers: Float2  # (parts, 16) PLACE, NORMAL, velocities BEFORE and AFTER with their normal parts, IMPULSE, RESTITUTION
+    part_numbers: Float2  # (parts, 19) PLACE, NORMAL, velocities BEFORE and AFTER with their normal parts, IMPULSE, RESTITUTION, TANGENTIAL
     # contacts that begin to hold or are let go
     turn_contact: Int1
     turn_begins: Int1  # 1: begins to hold, 0: is let go

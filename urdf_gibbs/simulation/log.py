@@ -57,10 +57,10 @@ class Log:
 
     def __init__(self, facts: Facts, record: Record) -> None:
         self._facts, self._record = facts, record
-        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces
+        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces, tangential forces
         self._dense, self._size, self.thinned = facts.dense, 0, 0  # with interpolants; bytes of the rows; how often thinned out
         interpolant = record.F.shape[1] * record.F.shape[2] if self._dense else 0
-        self._row = 8 * (1 + record.y.shape[1] + record.force.shape[1] + interpolant)  # bytes
+        self._row = 8 * (1 + record.y.shape[1] + record.force.shape[1] + record.friction.shape[1] + interpolant)  # bytes
         self._impacts = ImpactTable(facts.points, facts.walls, facts.moving, facts.robot.nq)
         self._open: dict[int, tuple[float, float]] = {}
         self._phases: list[Phase] = []
@@ -69,7 +69,7 @@ class Log:
         """Copy and empty the record."""
         r, nq, rows = self._record, self._facts.robot.nq, self._record.rows
         F = r.F[:rows].copy() if self._dense else r.F[:0]
-        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
+        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy(), r.friction[:rows].copy()))
         self._size += rows * self._row
         if self._size > self._facts.memory:
             self._thin()
@@ -90,14 +90,14 @@ class Log:
 
     def _thin(self) -> None:
         """Give up the interpolants; next time every other row, but none at the time of an impact, and neither the first nor the last."""
-        t, q, v, F, force = map(np.concatenate, zip(*self._rows, strict=True))
+        t, q, v, F, force, friction = map(np.concatenate, zip(*self._rows, strict=True))
         keep = np.ones(len(t), dtype=bool)
         if not self._dense:
             keep[1:-1:2] = False
             twice = np.flatnonzero(np.diff(t) == 0.0)  # before and after an impact
             keep[twice] = keep[twice + 1] = True
         self._dense, self.thinned = False, self.thinned + 1
-        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep])]
+        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep], friction[keep])]
         self._row -= F.nbytes // max(1, len(F))
         self._size = int(keep.sum()) * self._row
 
@@ -121,7 +121,7 @@ class Log:
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         facts = self._facts
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
-        t, q, v, F, force = rows
+        t, q, v, F, force, friction = rows
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
         statistics["bytes"], statistics["thinned"] = self._size, self.thinned
         return made_trajectory(
@@ -132,6 +132,7 @@ class Log:
             v=v,
             contact_names=facts.names,
             contact_forces=force,
+            friction_forces=friction.reshape(len(t), -1, 3) if friction.shape[1] else np.zeros((len(t), len(facts.names), 3)),
             impacts=LazyImpacts(len(self._impacts), self._impacts.impact),
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,

@@ -21,6 +21,7 @@ from urdf_gibbs.simulation import driver as driver  # so that its blocks are kno
 from urdf_gibbs.simulation.controlled import Controlled
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
+from urdf_gibbs.simulation.friction_layout import STATIC, Friction
 from urdf_gibbs.simulation.layout import ADVANCE, BLOW_WIDTH, CONTACTS, DISTANCE, PART_WIDTH, SLIDE, Code, Record, State, System
 from urdf_gibbs.simulation.own_step import TABLE, own_step
 
@@ -40,7 +41,7 @@ class Program:
         self._functions = _functions(description, self.controlled)
         self.system = _system(description, found, _code(description, self._functions), self.controlled)
         self.state = _state(description, found, self.system)
-        self.record = _record(description.robot, len(found.points), description.dense)
+        self.record = _record(description.robot, len(found.points), description.dense, len(self.system.friction.mode))
         self._beginning = [(one, one.numbers()) for one in (self.system, self.state, self.record)]
         where = self.system._address, self.state._address
         # advance(steps) goes on, for so many steps at most; a status of layout.py.
@@ -133,6 +134,26 @@ def _system(description: Description, found: Candidates, code: Code, controlled:
         **{name: np.zeros((nc, nv)) for name in ("J", "B")},
         **{name: np.zeros(nc) for name in ("gap", "rate", "rise", "u", "e", "lam")},
         K=np.zeros(nc * nc),
+        friction=_friction(found, nv),
+    )
+
+
+def _friction(found: Candidates, nv: int) -> Friction:
+    """Room for contacts with friction, none where nothing is rough."""
+    rough = bool((found.contacts.friction[:, STATIC] > 0.0).any())
+    nc = len(found.points) if rough else 0
+    rows = 3 * nc
+    return Friction(
+        acts=rough,
+        **{name: np.zeros(nc, np.int64) for name in ("mode", "member", "trial")},
+        **{name: np.zeros((rows, nv)) for name in ("R", "B")},
+        **{name: np.zeros(rows) for name in ("U", "W", "p", "b")},
+        at=np.zeros(nc + 1, np.int64),
+        D=np.zeros((rows, 3)),
+        K=np.zeros(rows * rows),
+        way=np.zeros((nc, 3)),
+        stop=np.zeros(nc),
+        force=np.zeros((nc, 3)),
     )
 
 
@@ -182,13 +203,14 @@ def _state(description: Description, found: Candidates, system: System) -> State
     return state
 
 
-def _record(robot: Robot, contacts: int, dense: bool) -> Record:
+def _record(robot: Robot, contacts: int, dense: bool, rough: int) -> Record:
     n, parts, turns = robot.nq + robot.nv, max(2 * BLOWS, 4 * contacts), max(BLOWS, 4 * contacts + 8)
     return Record(
         t=np.empty(ROWS),
         y=np.empty((ROWS, n)),
         F=np.empty((ROWS if dense else 0, POWERS, n)),
         force=np.empty((ROWS, contacts)),
+        friction=np.empty((ROWS, 3 * rough)),
         blow_y=np.empty((BLOWS, n)),
         blow_v=np.empty((BLOWS, robot.nv)),
         blow_counts=np.empty((BLOWS, 4), np.int64),

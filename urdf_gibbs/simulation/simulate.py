@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector
+from urdf_gibbs.contact.coefficients import FrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
@@ -58,6 +59,7 @@ class Simulator:
         walls: What the robot can touch; these and all that follow have the meaning that they have for ``simulate``.
         law: How impulses follow from the velocities before.
         restitution: In [0, 1], where a wall has none of its own.
+        friction: Coefficient of Coulomb friction, or (static, kinetic).
         gravity: (3,) in the world [m/s^2].
         points: What can touch; None: the joint origins and tips.
         pairs: Points that can touch each other.
@@ -98,6 +100,7 @@ class Simulator:
         walls: Wall | Iterable[Wall] = (),
         law: Law = "newton",
         restitution: float = 1.0,
+        friction: FrictionLike = 0.0,
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
         pairs: Iterable[PairLike] = (),
@@ -122,6 +125,7 @@ class Simulator:
             walls=walls,
             law=law,
             restitution=restitution,
+            friction=friction,
             gravity=gravity,
             points=points,
             pairs=pairs,
@@ -288,7 +292,7 @@ class Simulator:
     def _impact(self, start: Start, time: float) -> Impact | None:
         program, state = self._program, self._start(start, time)
         log = Log(self._facts, program.record)
-        record.write_row(program.record, state, False)
+        record.write_row(program.system, program.record, state, False)
         status = strike.strike(program.system, state, program.record, -1)
         log.take()
         if status != OK:
@@ -307,6 +311,7 @@ def simulate(
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
+    friction: FrictionLike = 0.0,
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
     pairs: Iterable[PairLike] = (),
@@ -341,6 +346,7 @@ def simulate(
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).
+        friction: Coefficient of Coulomb friction of all contacts but joint limits, or (static, kinetic).
         gravity: (3,) in the world [m/s^2].
         points: What can touch: names of links or contact points, (link, place (3,) [m]) or (link, place, radius [m]), or "collision",
             the collision shapes of the URDF; None: the joint origins and tips.
@@ -375,7 +381,7 @@ def simulate(
         PenetrationError: The start is inside a wall.
         SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
-    touching = {"walls": walls, "law": law, "restitution": restitution, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    touching = {"walls": walls, "law": law, "restitution": restitution, "points": points, "pairs": pairs, "joint_limits": joint_limits, "friction": friction}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}

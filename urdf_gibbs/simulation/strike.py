@@ -26,6 +26,7 @@ from urdf_gibbs.simulation.layout import (
 )
 from urdf_gibbs.simulation.record import write_impact, write_row
 from urdf_gibbs.simulation.report import report
+from urdf_gibbs.simulation.rough_impact import rough_impact, rough_project, rough_settle
 from urdf_gibbs.simulation.rows import mass_factors, see_contacts
 
 PROJECTIONS = 4  # rounds of bringing held contacts back to their walls
@@ -95,7 +96,7 @@ def blow(s: System, st: State, r: Record, target: int, k: int) -> int:
     while True:  # the impact itself may close further gaps within the tie
         copy(before, st.y)
         choose_closed(s, st)
-        certificate = impact(s, st, k)
+        certificate = rough_impact(s, st, k) if s.friction.acts else impact(s, st, k)
         if not np.isfinite(certificate):
             if certificate > 0.0:
                 return JAMMED
@@ -140,7 +141,7 @@ def hold(s: System, st: State, k: int) -> int:
         still[c] = 0
     for _ in range(SETTLINGS):
         choose_closed(s, st)
-        status = settle(s, st, k)
+        status = rough_settle(s, st, k) if s.friction.acts else settle(s, st, k)
         if status != OK:
             return status
         same, count = True, 0
@@ -152,7 +153,7 @@ def hold(s: System, st: State, k: int) -> int:
             break
         grown = True
         while grown:
-            status = project(s, st, PROJECTIONS)
+            status = rough_project(s, st, PROJECTIONS) if s.friction.acts else project(s, st, PROJECTIONS)
             if status == OK:
                 status = see_contacts(s, st, st.time, 0)
             if status != OK:
@@ -196,5 +197,5 @@ def strike(s: System, st: State, r: Record, target: int) -> int:
     st.fresh = 0
     st.stalls += 1
     if approaching:
-        write_row(r, st, False)
+        write_row(s, r, st, False)
     return CHATTER if st.stalls > MOST_STALLS else OK

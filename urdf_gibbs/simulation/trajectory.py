@@ -83,6 +83,7 @@ class Trajectory:
     v: Array
     contact_names: tuple[str, ...] = ()
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    friction_forces: Array = field(default_factory=lambda: np.zeros((0, 0, 3)))
     impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
@@ -103,6 +104,9 @@ class Trajectory:
         if not names and np.size(self.contact_forces) == 0:
             set_field(self, "contact_forces", np.zeros((n, 0)))
         put_array(self, "contact_forces", (n, len(names)))
+        if np.size(self.friction_forces) == 0:
+            set_field(self, "friction_forces", np.zeros((n, len(names), 3)))
+        put_array(self, "friction_forces", (n, len(names), 3))
         if self.dense is not None:
             put_array(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
         set_field(self, "phases", tuple(self.phases))
@@ -295,7 +299,7 @@ class Trajectory:
 def made_trajectory(**fields: Any) -> Trajectory:
     """A Trajectory of fields that are known to be right and belong to nobody else: nothing is checked or copied."""
     made = Trajectory.__new__(Trajectory)
-    for name in ("gravity", "t", "q", "v", "contact_forces", "dense"):
+    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
     made.__dict__.update(fields)

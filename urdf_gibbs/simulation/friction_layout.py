@@ -1,0 +1,36 @@
+"""What the driver knows of friction: room for rows and impulses in three directions, and which contacts stick or slide."""
+
+from __future__ import annotations
+
+from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
+
+FREE, STICKS, SLIDES, SMOOTH = range(4)  # how a contact is held: not at all, by stick, while it slides, without friction
+STATIC, KINETIC = range(2)  # columns of Contacts.friction
+
+
+@struct
+class Friction(Struct):
+    """Contact i of those under consideration has the rows at[i] ... at[i + 1]: its normal, and two tangents where it is rough.
+
+    All arrays are empty where nothing is rough; ``rows`` is three times the number of contacts.
+    """
+
+    acts: Int  # whether anything is rough
+    # the contacts under consideration
+    at: Int1  # (contacts + 1,)
+    D: Float2  # (rows, 3) directions, world axes
+    R: Float2  # (rows, nv) of the Jacobian
+    B: Float2  # (rows, nv), B Bᵀ = R M^-1 Rᵀ
+    U: Float1  # (rows,) relative velocities [m/s]
+    W: Float1  # (rows,) their rates without contact forces [m/s^2]
+    p: Float1  # (rows,) forces [N] or impulses [N s]
+    K: Float1  # (rows^2,) R M^-1 Rᵀ, as an n x n matrix of the n rows that count
+    b: Float1  # (rows,) of a contact problem: velocities or accelerations without its forces
+    member: Int1  # (contacts,) whether a contact takes part in the problem
+    trial: Int1  # (contacts,) SLIDES where it slides in the direction of its velocity
+    # all contacts
+    mode: Int1  # (contacts,) FREE, STICKS, SLIDES or SMOOTH
+    way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes
+    stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
+    force: Float2  # (contacts, 3) tangential force [N], world axes
+    stopping: Int  # whether a contact that slides has come to its end

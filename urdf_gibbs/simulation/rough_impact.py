@@ -1,0 +1,279 @@
+"""Impacts with friction, which contacts hold afterwards and how, and the way back to the walls. Compiled; see impact.py for smooth ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.contact import rough_laws
+from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
+from urdf_gibbs.contact.least_norm import least_norm
+from urdf_gibbs.engine.jit import block, jit
+from urdf_gibbs.simulation.friction import (
+    SOLVED,
+    STILL,
+    acceleration,
+    add_rough_response,
+    ask_coulomb,
+    free_rough_rows,
+    rough_calm,
+    rough_rows,
+)
+from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STATIC, STICKS
+from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, last_bounces
+from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_IMPACT, ROUGH_PROJECT, ROUGH_SETTLE, State, System
+from urdf_gibbs.simulation.rows import holding, mass_factors, take_state
+
+Array = Any
+
+FEW = 100  # rounds of an impact with friction
+
+
+# impacts ----------------------------------------------------------------------------------------------
+
+
+@jit
+def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
+    """Rounds of the law until nothing approaches: total (n,) impulses; gives the worst certificate."""
+    f = s.friction
+    n = f.at[k]
+    kind, mu = np.empty(k, np.int64), np.empty(k)
+    K, u, p = f.K[: n * n].reshape((n, n)), np.empty(n), np.empty(n)
+    fastest = 0.0
+    for i in range(n):
+        u[i] = f.U[i]
+        total[i] = 0.0
+    for i in range(k):
+        mu[i] = s.contacts.friction[s.which[i], KINETIC]
+        kind[i] = rough_laws.kind_of(f.at[i + 1] - f.at[i])
+        fastest = max(fastest, -u[f.at[i]])
+    worst = 0.0
+    for turn in range(1, FEW + 1):
+        st.rounds = turn
+        certificate = rough_laws.impulses(st.law, K, u, kind, f.at, mu, e, p)
+        worst = max(worst, certificate)
+        if not worst < np.inf:
+            return worst
+        slowest = np.inf
+        for i in range(n):
+            total[i] += p[i]
+            for j in range(n):
+                u[i] += K[i, j] * p[j]
+        for i in range(k):
+            slowest = min(slowest, u[f.at[i]])
+        if slowest > -REST:
+            return worst
+        if turn == FEW // 2:
+            for i in range(k):
+                e[i] = 0.0
+        if certificate > STUCK and turn > 1 and -slowest > STUCK * fastest:
+            return np.inf
+    return worst
+
+
+@block(ROUGH_IMPACT, System, State, int, returns=float)
+def rough_impact(s: System, st: State, k: int) -> float:
+    """``impact`` with friction: impulses of all rows stay in s.friction.p, normal ones in s.lam as well."""
+    f, nq = s.friction, s.q.shape[0]
+    v = st.y[nq:]
+    e, normal, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
+    for i in range(k):
+        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.which[i]]
+        st.ends[s.which[i]] = np.nan
+    certificate = 0.0
+    for _ in range(k + 1):
+        take_state(s, st.y)
+        if mass_factors(s, 0) != OK:
+            return np.nan
+        n = rough_rows(s, st.time, k)
+        total = np.empty(n)
+        copy(v, after)
+        certificate = rough_rounds(s, st, k, e, total)
+        if not np.isfinite(certificate):
+            return certificate
+        add_rough_response(s, n, total, after)
+        copy(after, s.v)
+        for i in range(k):
+            normal[i] = total[f.at[i]]
+        copy(total, f.p[:n])
+        again = last_bounces(s, st, k, e, normal)
+        if again < 0:
+            return np.nan
+        if again == 0:
+            break
+    copy(after, v)
+    for i in range(k):
+        s.lam[i] = normal[i]
+        s.e[i] = e[i]
+    return certificate
+
+
+# what holds -------------------------------------------------------------------------------------------
+
+
+@jit
+def look_at_sliding(s: System, k: int) -> None:
+    """s.friction.trial of the k contacts, and the way of those that slide, by their velocities."""
+    f = s.friction
+    for i in range(k):
+        c, first = s.which[i], f.at[i]
+        f.trial[i] = SMOOTH
+        if f.at[i + 1] - first == 1:
+            continue
+        x, y = f.U[first + 1], f.U[first + 2]
+        speed = np.sqrt(x * x + y * y)
+        f.trial[i] = SLIDES if speed > STILL else STICKS
+        if speed > STILL:
+            for m in range(3):
+                f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / speed
+
+
+@jit
+def begin_to_slide(s: System, k: int) -> bool:
+    """Those of the members at rest that their forces do not keep there slide from now on, in the direction in which they start.
+
+    Whether one does whose coefficient becomes another by that.
+    """
+    f = s.friction
+    n, bound, changed = f.at[k], rough_calm(s, f.at[k]), False
+    for i in range(k):
+        c, first = s.which[i], f.at[i]
+        if f.member[i] == 0 or f.trial[i] != STICKS:
+            continue
+        x, y = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
+        size = np.sqrt(x * x + y * y)
+        if size > bound:
+            f.trial[i] = SLIDES
+            for m in range(3):
+                f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / size
+            changed = changed or s.contacts.friction[c, STATIC] != s.contacts.friction[c, KINETIC]
+    return changed
+
+
+@jit
+def rough_resting(s: System, k: int, brief: Array) -> float:
+    """Coulomb's law for the accelerations of those of the k contacts that are at rest, which become members; gives the certificate.
+
+    As in ``resting`` the set grows until it stays. s.rise of all k is then with these forces.
+    """
+    f = s.friction
+    n, certificate = f.at[k], 0.0
+    for i in range(k):
+        f.member[i] = 0
+    copy(f.W, f.b)
+    for _ in range(k + 1):
+        grown = False
+        for i in range(k):
+            if f.member[i] == 0 and at_rest(s.rate[i], s.rise[i], brief[i]) and s.gap[i] <= NEAR:
+                f.member[i] = 1
+                grown = True
+        if not grown:
+            break
+        certificate = ask_coulomb(s, k)
+        if not certificate < SOLVED:
+            return certificate
+        for i in range(k):
+            s.rise[i] = acceleration(s, f.at[i], n)
+    if begin_to_slide(s, k):
+        certificate = ask_coulomb(s, k)
+    return certificate
+
+
+@block(ROUGH_SETTLE, System, State, int)
+def rough_settle(s: System, st: State, k: int) -> int:
+    """Which of the k closed contacts of s.which hold, in st.held, and how, in s.friction.mode. PARADOX where no forces would do."""
+    f = s.friction
+    for c in range(st.held.shape[0]):
+        st.held[c] = 0
+        f.mode[c] = FREE
+    if k == 0:
+        return OK
+    take_state(s, st.y)
+    status = free_rough_rows(s, st.time, k)
+    if status != OK:
+        return status
+    brief = np.empty(k)
+    for i in range(k):
+        c = s.which[i]
+        stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
+        brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
+    look_at_sliding(s, k)
+    if not rough_resting(s, k, brief) < SOLVED:
+        return PARADOX
+    n = f.at[k]
+    bound = rough_calm(s, n)
+    for i in range(k):
+        if f.member[i] and acceleration(s, f.at[i], n) <= bound:
+            st.held[s.which[i]] = 1
+            f.mode[s.which[i]] = f.trial[i]
+    return OK
+
+
+# back to the walls --------------------------------------------------------------------------------------
+
+
+@jit
+def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
+    """move (nv,): the least motion, in the metric of M, that closes the gaps of the k held contacts, or stops them where it is the ``last``:
+    their normal velocities, and all where they stick. Gives half the product of impulses and velocities [J]."""
+    f = s.friction
+    n, m = f.at[k], 0
+    own = np.empty(n, np.int64)
+    for i in range(k):
+        own[m] = f.at[i]
+        m += 1
+        if last and f.mode[s.which[i]] == STICKS:
+            own[m], own[m + 1] = f.at[i] + 1, f.at[i] + 2
+            m += 2
+    K, c, x = np.empty((m, m)), np.empty(m), np.empty(m)
+    for a in range(m):
+        c[a] = -f.U[own[a]]
+        for b in range(m):
+            K[a, b] = f.K[own[a] * n + own[b]]
+    if not last:
+        for i in range(k):
+            c[i] = -s.gap[i]
+    least_norm(K, c, x, False)
+    energy = 0.0
+    for a in range(n):
+        f.p[a] = 0.0
+    for a in range(m):
+        f.p[own[a]] = x[a]
+        energy += 0.5 * x[a] * c[a]
+    for a in range(move.shape[0]):
+        move[a] = 0.0
+    add_rough_response(s, n, f.p, move)
+    return energy
+
+
+@block(ROUGH_PROJECT, System, State, int)
+def rough_project(s: System, st: State, turns: int) -> int:
+    """``project`` with friction: contacts that stick are brought to rest along the wall as well."""
+    nq, nv = s.q.shape[0], s.v.shape[0]
+    q, v = st.y[:nq], st.y[nq:]
+    move, rate = np.empty(nv), np.empty(nq)
+    take_state(s, st.y)
+    status = mass_factors(s, 0)
+    if status != OK:
+        return status
+    k = holding(st, s)
+    for turn in range(turns):
+        take_state(s, st.y)
+        rough_rows(s, st.time, k)
+        widest = 0.0
+        for i in range(k):
+            widest = max(widest, abs(s.gap[i]))
+        last = turn == turns - 1 or widest < CLOSED
+        energy = nearest_motion(s, k, last, move)
+        if last:
+            for m in range(nv):
+                v[m] += move[m]
+            st.taken += energy
+            return OK
+        velocity_to_rate(s.tree, q, move, rate)
+        for m in range(nq):
+            q[m] += rate[m]
+        normalise(s.tree, q)
+    return OK
