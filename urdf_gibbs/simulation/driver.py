@@ -10,7 +10,7 @@ from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
-from urdf_gibbs.simulation.friction import forget_friction, see_sliding, sliding_bound
+from urdf_gibbs.simulation.friction import forget_friction, outruns_its_start, see_sliding, sliding_bound
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening, project, pushing
 from urdf_gibbs.simulation.landing import land, passed, release
 from urdf_gibbs.simulation.layout import (
@@ -244,6 +244,8 @@ def attempt(s: System, st: State, h: float, by_function: bool) -> tuple[int, flo
             return status, error
         refuse(st, h * (max(0.2, next_length(error)) if status == OK and np.isfinite(error) else 0.2))
         return CRAWLING if s.in_stages and crawls(st) else AGAIN, error
+    if st.holding > 0 and s.friction.acts and h > SHORT and outruns_its_start(s, st):
+        return refuse(st, 0.5 * h), error
     see_turning(s, st)
     most = bounded(s, st, h, by_function)
     if h > 1.1 * most and h > SHORT:

@@ -3,6 +3,9 @@
 A held contact slides, and its force is p_n (n - mu d), d being the direction of its motion, or it sticks, and its force is whatever
 keeps it. Where one of them stops sliding, lets go or is torn off, the accelerations of all contacts together decide what comes next:
 Coulomb's law with accelerations in the place of velocities (contact/coulomb).
+
+A contact that begins to slide has no direction yet but that of its acceleration, and while it is slow the direction of its velocity
+follows that at a rate that no explicit step could: the slower, the stiffer. So up to START its direction is found with the forces.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from urdf_gibbs.contact.kinematics import contact_motion, contact_row, half_solv
 from urdf_gibbs.contact.shortest import shortest_solution
 from urdf_gibbs.contact.tangents import tangent_rows
 from urdf_gibbs.engine.jit import block, call3, jit
-from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STATIC, STICKS
+from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.layout import OK, ROUGH_FORCES, ROUGH_OPENING, ROUGH_ROWS, ROUGH_SOLVE, State, System
 from urdf_gibbs.simulation.rows import holding, mass_factors, place_bodies, take_state, torques
 
@@ -27,6 +30,7 @@ STILL = 1e-9  # m/s: what slides slower does not slide
 CREEP = 1e-11  # m/s: below this the direction of a velocity is rounding
 OUTSIDE = 1e-11  # of the largest force: a force this far outside of its cone is outside
 SOLVED = 1e-7  # certificates of contact problems below this are taken
+START = 1e-5  # m/s: what has begun to slide has the direction of its velocity from here on
 SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the next step
 
 
@@ -131,8 +135,8 @@ def direction(s: System, i: int) -> tuple[float, float]:
 def ask_coulomb(s: System, k: int) -> float:
     """Coulomb's law among the k contacts under consideration: forces or impulses in s.friction.p, zero for those that are no members.
 
-    s.friction.trial (k,): SLIDES for one whose direction is given, STICKS for one that is at rest and may slide in any, by its
-    coefficient at rest; s.friction.b (n,): velocities or accelerations without the contacts. Gives the certificate.
+    s.friction.trial (k,): SLIDES for one whose direction is given; STICKS for one that is at rest and may slide in any, by its
+    coefficient at rest; STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without the contacts. Gives the certificate.
     """
     f = s.friction
     n, count, rows = f.at[k], 0, 0
@@ -150,7 +154,7 @@ def ask_coulomb(s: System, k: int) -> float:
             continue
         c, first, last = s.which[i], f.at[i], f.at[i + 1]
         at[j], reach[j], slide[j, 0], slide[j, 1] = r, 0.0, 0.0, 0.0
-        mu[j] = s.contacts.friction[c, KINETIC if f.trial[i] == SLIDES else STATIC]
+        mu[j] = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC]
         kind[j] = coulomb.FRICTION if last - first == 3 else coulomb.NORMAL
         if last - first == 3 and f.trial[i] == SLIDES:
             kind[j] = coulomb.SLIDING
@@ -252,6 +256,15 @@ def keep_held(s: System, k: int) -> bool:
 
 
 @jit
+def find_starts(s: System, k: int) -> bool:
+    """Whether one of the k held contacts has just begun to slide."""
+    found = False
+    for i in range(k):
+        found = found or s.friction.mode[s.which[i]] == STARTS
+    return found
+
+
+@jit
 def least_margin(s: System, k: int) -> float:
     """How far inside of their cones the forces of the k held contacts are, of the largest force; negative: one is outside, or pulls."""
     f = s.friction
@@ -279,9 +292,12 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
     if status != OK:
         return status
     n = f.at[k]
-    dependent = keep_held(s, k)
-    margin = least_margin(s, k)
-    if dependent and margin < -OUTSIDE:
+    starts = find_starts(s, k)
+    dependent = True if starts else keep_held(s, k)
+    margin = -1.0 if starts else least_margin(s, k)
+    if starts and by_coulomb(s, k) < np.inf:
+        margin = 0.0 if fastest_change(s, k) <= 1.0 else -1.0
+    elif dependent and margin < -OUTSIDE:
         kept = np.empty(n)
         copy(f.p, kept)
         if by_coulomb(s, k) <= 1.0:
@@ -318,20 +334,30 @@ def by_coulomb(s: System, k: int) -> float:
 def rough_opening(s: System, st: State, t: float) -> float:
     """How fast held contacts open or begin to slide in the state st.work, relative to what is calm: above 1 something must change.
 
-    Where the forces are determined, a margin: 2 as soon as one leaves its cone. Minus a status where the state has no accelerations.
+    Minus a status where the state has no accelerations.
     """
     k = holding(st, s)
     take_state(s, st.work)
     status = free_rough_rows(s, t, k)
     if status != OK:
         return -float(status)
-    dependent = keep_held(s, k)
-    margin = least_margin(s, k)
-    if margin >= 0.0:
-        return 0.0
-    if not dependent:
-        return 2.0 if margin < -1e-14 else 0.0
+    if not find_starts(s, k):
+        keep_held(s, k)
+        if least_margin(s, k) >= 0.0:
+            return 0.0
     return by_coulomb(s, k)
+
+
+@jit
+def outruns_its_start(s: System, st: State) -> bool:
+    """After a step: whether a contact that had just begun to slide is fast at its end, so that its direction is not known in between."""
+    f, k = s.friction, holding(st, s)
+    found = False
+    for i in range(k):
+        first = f.at[i]
+        if f.mode[s.which[i]] == STARTS:
+            found = found or np.hypot(f.U[first + 1], f.U[first + 2]) > 4.0 * START
+    return found
 
 
 @jit
@@ -352,10 +378,15 @@ def see_sliding(s: System, st: State) -> None:
     for i in range(k):
         c, first = s.which[i], f.at[i]
         f.stop[c] = np.inf
-        if f.mode[c] != SLIDES:
+        if f.mode[c] not in (SLIDES, STARTS):
             continue
         x, y = f.U[first + 1], f.U[first + 2]
         speed = np.sqrt(x * x + y * y)
+        if f.mode[c] == STARTS:
+            ax, ay = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
+            if speed <= START and np.sqrt(ax * ax + ay * ay) > rough_calm(s, n):
+                continue
+            f.mode[c] = SLIDES
         ax, ay = direction(s, i)
         gains = ax * acceleration(s, first + 1, n) + ay * acceleration(s, first + 2, n)
         if speed > STILL:

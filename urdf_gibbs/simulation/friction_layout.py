@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
 
-FREE, STICKS, SLIDES, SMOOTH = range(4)  # how a contact is held: not at all, by stick, while it slides, without friction
+# How a contact is held: not at all, at rest, while it slides or has just begun to, without friction.
+FREE, STICKS, SLIDES, STARTS, SMOOTH = range(5)
 STATIC, KINETIC = range(2)  # columns of Contacts.friction
 
 
@@ -27,9 +28,9 @@ class Friction(Struct):
     K: Float1  # (rows^2,) R M^-1 Rᵀ, as an n x n matrix of the n rows that count
     b: Float1  # (rows,) of a contact problem: velocities or accelerations without its forces
     member: Int1  # (contacts,) whether a contact takes part in the problem
-    trial: Int1  # (contacts,) SLIDES where it slides in the direction of its velocity
+    trial: Int1  # (contacts,) the mode that the problem assumes
     # all contacts
-    mode: Int1  # (contacts,) FREE, STICKS, SLIDES or SMOOTH
+    mode: Int1  # (contacts,) FREE, STICKS, SLIDES, STARTS or SMOOTH
     way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes

@@ -21,7 +21,7 @@ from urdf_gibbs.simulation.friction import (
     rough_calm,
     rough_rows,
 )
-from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STATIC, STICKS
+from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, last_bounces
 from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_IMPACT, ROUGH_PROJECT, ROUGH_SETTLE, State, System
 from urdf_gibbs.simulation.rows import holding, mass_factors, take_state
@@ -132,7 +132,7 @@ def look_at_sliding(s: System, k: int) -> None:
 
 @jit
 def begin_to_slide(s: System, k: int) -> bool:
-    """Those of the members at rest that their forces do not keep there slide from now on, in the direction in which they start.
+    """Those of the members at rest that their forces do not keep there begin to slide.
 
     Whether one does whose coefficient becomes another by that.
     """
@@ -145,7 +145,7 @@ def begin_to_slide(s: System, k: int) -> bool:
         x, y = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
         size = np.sqrt(x * x + y * y)
         if size > bound:
-            f.trial[i] = SLIDES
+            f.trial[i] = STARTS
             for m in range(3):
                 f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / size
             changed = changed or s.contacts.friction[c, STATIC] != s.contacts.friction[c, KINETIC]
