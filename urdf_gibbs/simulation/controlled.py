@@ -15,7 +15,8 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], ArrayLike]
+Controller = Callable[..., ArrayLike]  # of (t, q, v), or with switches of (t, q, v, sides)
+Switches = Callable[[float, Array, Array], ArrayLike]
 
 
 class Controlled:
@@ -28,9 +29,7 @@ class Controlled:
     STRIDE = 1e-5  # s, of differences along the motion: 1e-16 over this, and its square, are 1e-11 and 1e-10
     ON = 1e-9  # a value below this may be one that has been landed on
 
-    def __init__(
-        self, controller: Callable[..., ArrayLike], robot: Robot, switches: Controller | None, gravity: Array, resistance: Array
-    ) -> None:
+    def __init__(self, controller: Controller, robot: Robot, switches: Switches | None, gravity: Array, resistance: Array) -> None:
         self.problem: BaseException | None = None
         self.interrupted: list[int] = []
         self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance
