@@ -131,51 +131,56 @@ def direction(s: System, i: int) -> tuple[float, float]:
 # the contact problem over some of the contacts ----------------------------------------------------------
 
 
+@jit
+def take_part(s: System, k: int) -> int:
+    """The contact problem of those of the k contacts that are members, in s.friction.problem, all impulses zero; the number of its rows."""
+    f, problem = s.friction, s.friction.problem
+    n, count, r = f.at[k], 0, 0
+    for i in range(k):
+        if f.member[i] == 0:
+            continue
+        c, first, last = s.which[i], f.at[i], f.at[i + 1]
+        rough, j = last - first == 3, count
+        problem.at[j] = r
+        problem.mu[j] = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC]
+        problem.kind[j] = coulomb.FRICTION if rough else coulomb.NORMAL
+        problem.reach[j], problem.slide[j, 0], problem.slide[j, 1] = 0.0, 0.0, 0.0
+        if rough and f.trial[i] == SLIDES:
+            problem.kind[j] = coulomb.SLIDING
+            problem.slide[j, 0], problem.slide[j, 1] = direction(s, i)
+        for m in range(first, last):
+            f.own[r] = m
+            problem.b[r], problem.p[r] = f.b[m], 0.0
+            r += 1
+        count += 1
+    problem.at[count], problem.count = r, count
+    for a in range(r):
+        for c in range(r):
+            problem.K[a * r + c] = f.K[f.own[a] * n + f.own[c]]
+    return r
+
+
+@jit
+def hand_back(s: System, k: int, rows: int) -> None:
+    """The impulses of the problem to s.friction.p, zero for contacts that take no part."""
+    f = s.friction
+    for m in range(f.at[k]):
+        f.p[m] = 0.0
+    for a in range(rows):
+        f.p[f.own[a]] = f.problem.p[a]
+
+
 @block(ROUGH_SOLVE, System, int, returns=float)
 def ask_coulomb(s: System, k: int) -> float:
     """Coulomb's law among the k contacts under consideration: forces or impulses in s.friction.p, zero for those that are no members.
 
     s.friction.trial (k,): SLIDES for one whose direction is given; STICKS for one that is at rest and may slide in any, by its
-    coefficient at rest; STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without the contacts. Gives the certificate.
+    coefficient at rest; STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without
+    the contacts. Gives the certificate.
     """
-    f = s.friction
-    n, count, rows = f.at[k], 0, 0
-    for i in range(k):
-        if f.member[i]:
-            count += 1
-            rows += f.at[i + 1] - f.at[i]
-    which = np.empty(rows, np.int64)
-    K, own, p = np.empty((rows, rows)), np.empty(rows), np.empty(rows)
-    kind, at, mu, reach = np.empty(count, np.int64), np.empty(count + 1, np.int64), np.empty(count), np.empty(count)
-    slide = np.empty((count, 2))
-    j, r = 0, 0
-    for i in range(k):
-        if f.member[i] == 0:
-            continue
-        c, first, last = s.which[i], f.at[i], f.at[i + 1]
-        at[j], reach[j], slide[j, 0], slide[j, 1] = r, 0.0, 0.0, 0.0
-        mu[j] = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC]
-        kind[j] = coulomb.FRICTION if last - first == 3 else coulomb.NORMAL
-        if last - first == 3 and f.trial[i] == SLIDES:
-            kind[j] = coulomb.SLIDING
-            slide[j, 0], slide[j, 1] = direction(s, i)
-        for m in range(first, last):
-            which[r] = m
-            own[r] = f.b[m]
-            p[r] = 0.0
-            r += 1
-        j += 1
-    at[count] = r
-    for a in range(rows):
-        for c in range(rows):
-            K[a, c] = f.K[which[a] * n + which[c]]
-    certificate = coulomb.solve(K, own, kind, at, mu, reach, slide, p)
-    if certificate < SOLVED:
-        coulomb.shortest(K, own, kind, at, mu, reach, slide, p)
-    for m in range(n):
-        f.p[m] = 0.0
-    for a in range(rows):
-        f.p[which[a]] = p[a]
+    rows = take_part(s, k)
+    certificate = coulomb.impulses(s.friction.problem)
+    hand_back(s, k, rows)
     return certificate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urdf_gibbs.contact.coulomb import Problem
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
 
 # How a contact is held: not at all, at rest, while it slides or has just begun to, without friction.
@@ -28,6 +29,8 @@ class Friction(Struct):
     K: Float1  # (rows^2,) R M^-1 Rᵀ, as an n x n matrix of the n rows that count
     b: Float1  # (rows,) of a contact problem: velocities or accelerations without its forces
     member: Int1  # (contacts,) whether a contact takes part in the problem
+    own: Int1  # (rows,) the rows of those that take part
+    problem: Problem
     trial: Int1  # (contacts,) the mode that the problem assumes
     # all contacts
     mode: Int1  # (contacts,) FREE, STICKS, SLIDES, STARTS or SMOOTH

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.contact.candidates import Candidates
+from urdf_gibbs.contact.coulomb import Problem
 from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.own_contacts import own_contacts
@@ -143,8 +144,18 @@ def _friction(found: Candidates, nv: int) -> Friction:
     rough = bool((found.contacts.friction[:, STATIC] > 0.0).any())
     nc = len(found.points) if rough else 0
     rows = 3 * nc
+    problem = Problem(
+        **{name: np.zeros(rows) for name in ("b", "p")},
+        **{name: np.zeros(nc) for name in ("mu", "reach")},
+        kind=np.zeros(nc, np.int64),
+        at=np.zeros(nc + 1, np.int64),
+        K=np.zeros(rows * rows),
+        slide=np.zeros((nc, 2)),
+    )
     return Friction(
         acts=rough,
+        problem=problem,
+        own=np.zeros(rows, np.int64),
         **{name: np.zeros(nc, np.int64) for name in ("mode", "member", "trial")},
         **{name: np.zeros((rows, nv)) for name in ("R", "B")},
         **{name: np.zeros(rows) for name in ("U", "W", "p", "b")},

@@ -20,6 +20,7 @@ from urdf_gibbs.simulation.friction import (
     free_rough_rows,
     rough_calm,
     rough_rows,
+    take_part,
 )
 from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, last_bounces
@@ -28,7 +29,7 @@ from urdf_gibbs.simulation.rows import holding, mass_factors, take_state
 
 Array = Any
 
-FEW = 100  # rounds of an impact with friction
+MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
 # impacts ----------------------------------------------------------------------------------------------
@@ -36,36 +37,33 @@ FEW = 100  # rounds of an impact with friction
 
 @jit
 def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
-    """Rounds of the law until nothing approaches: total (n,) impulses; gives the worst certificate."""
-    f = s.friction
-    n = f.at[k]
-    kind, mu = np.empty(k, np.int64), np.empty(k)
-    K, u, p = f.K[: n * n].reshape((n, n)), np.empty(n), np.empty(n)
-    fastest = 0.0
+    """Rounds of the law until nothing approaches: total (n,) impulses; gives the worst certificate, infinity where there are none."""
+    f, problem = s.friction, s.friction.problem
+    n, fastest, worst = f.at[k], 0.0, 0.0
+    u = f.b
     for i in range(n):
         u[i] = f.U[i]
         total[i] = 0.0
     for i in range(k):
-        mu[i] = s.contacts.friction[s.which[i], KINETIC]
-        kind[i] = rough_laws.kind_of(f.at[i + 1] - f.at[i])
+        f.member[i], f.trial[i] = 1, STARTS  # in any direction, by the coefficient in motion
         fastest = max(fastest, -u[f.at[i]])
-    worst = 0.0
-    for turn in range(1, FEW + 1):
+    take_part(s, k)
+    for turn in range(1, MOST_ROUNDS + 1):
         st.rounds = turn
-        certificate = rough_laws.impulses(st.law, K, u, kind, f.at, mu, e, p)
+        certificate = rough_laws.impulses(st.law, problem, u, e)
+        if not certificate < np.inf:
+            return certificate
         worst = max(worst, certificate)
-        if not worst < np.inf:
-            return worst
         slowest = np.inf
         for i in range(n):
-            total[i] += p[i]
+            total[i] += problem.p[i]
             for j in range(n):
-                u[i] += K[i, j] * p[j]
+                u[i] += problem.K[i * n + j] * problem.p[j]
         for i in range(k):
             slowest = min(slowest, u[f.at[i]])
         if slowest > -REST:
             return worst
-        if turn == FEW // 2:
+        if turn == MOST_ROUNDS // 2:
             for i in range(k):
                 e[i] = 0.0
         if certificate > STUCK and turn > 1 and -slowest > STUCK * fastest:

@@ -1,92 +1,121 @@
-"""PROVISIONAL"""
+"""Contacts with Coulomb's friction, exactly: the contact problem, its solvers and their certificate.
+
+Compiled code calls ``solve.solve`` with arrays, or ``problem.impulses`` with a record, which is compiled apart. From Python:
+``contact_impulses``.
+"""
+
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
-from urdf_gibbs.engine.jit import jit
-FRICTION, NORMAL, JOINT, SLIDING = range(4)
+from numpy.typing import ArrayLike
 
-@jit
-def _g(th, K, i, bn, b1, b2, mu):
-    c, s = np.cos(th), np.sin(th)
-    D = K[i, i] + mu * (K[i, i + 1] * c + K[i, i + 2] * s)
-    pn = -bn / D
-    u1 = b1 + pn * (K[i + 1, i] + mu * (K[i + 1, i + 1] * c + K[i + 1, i + 2] * s))
-    u2 = b2 + pn * (K[i + 2, i] + mu * (K[i + 2, i + 1] * c + K[i + 2, i + 2] * s))
-    return -s * u1 + c * u2, c * u1 + s * u2, D
+from urdf_gibbs.arguments import Array
+from urdf_gibbs.contact.coulomb.problem import Problem, impulses, violation
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
-@jit
-def solve(K, b, kind, at, mu, reach, slide, p):
-    k = kind.shape[0]
-    n = b.shape[0]
-    for sweep in range(3000):
-        change, size = 0.0, 1e-300
-        for i in range(k):
-            a = at[i]
-            bn = b[a]
-            for j in range(n):
-                bn += K[a, j] * p[j]
-            if kind[i] == NORMAL:
-                new = max(0.0, p[a] - bn / K[a, a])
-                change = max(change, abs(new - p[a])); size = max(size, abs(new))
-                p[a] = new
-                continue
-            b1, b2 = b[a + 1], b[a + 2]
-            for j in range(n):
-                b1 += K[a + 1, j] * p[j]
-                b2 += K[a + 2, j] * p[j]
-            for j in range(3):
-                bn -= K[a, a + j] * p[a + j]
-                b1 -= K[a + 1, a + j] * p[a + j]
-                b2 -= K[a + 2, a + j] * p[a + j]
-            x = y = z = 0.0
-            if bn < 0.0 and kind[i] == SLIDING:
-                D = K[a, a] - mu[i] * (K[a, a + 1] * slide[i, 0] + K[a, a + 2] * slide[i, 1])
-                x = -bn / D
-                if D <= 0.0:
-                    return 1.0
-                y, z = -mu[i] * x * slide[i, 0], -mu[i] * x * slide[i, 1]
-            elif bn < 0.0:
-                A, d, e, f, g, h = K[a, a], K[a, a + 1], K[a, a + 2], K[a + 1, a + 1], K[a + 1, a + 2], K[a + 2, a + 2]
-                c00, c01, c02 = f * h - g * g, e * g - d * h, d * g - e * f
-                det = A * c00 + d * c01 + e * c02
-                c11, c12, c22 = A * h - e * e, d * e - A * g, A * f - d * d
-                if det > 1e-14 * A * f * h:
-                    x = -(c00 * bn + c01 * b1 + c02 * b2) / det
-                    y = -(c01 * bn + c11 * b1 + c12 * b2) / det
-                    z = -(c02 * bn + c12 * b1 + c22 * b2) / det
-                if not (x > 0.0 and np.hypot(y, z) <= mu[i] * x):
-                    best = 0.0
-                    found = False
-                    th0 = np.arctan2(-b2, -b1)
-                    N = 32
-                    for q in range(N):
-                        lo, hi = th0 + 2 * np.pi * (q - 0.5) / N, th0 + 2 * np.pi * (q + 0.5) / N
-                        Fl, _, _ = _g(lo, K, a, bn, b1, b2, mu[i])
-                        Fh, _, _ = _g(hi, K, a, bn, b1, b2, mu[i])
-                        if Fl * Fh <= 0.0:
-                            for _ in range(60):
-                                mid = 0.5 * (lo + hi)
-                                Fm, _, _ = _g(mid, K, a, bn, b1, b2, mu[i])
-                                if Fl * Fm <= 0.0:
-                                    hi = mid
-                                else:
-                                    lo, Fl = mid, Fm
-                            F, dot, D = _g(lo, K, a, bn, b1, b2, mu[i])
-                            if D > 0.0 and dot <= 0.0:
-                                best = lo
-                                found = True
-                                break
-                    if not found:
-                        return 1.0
-                    F, dot, D = _g(best, K, a, bn, b1, b2, mu[i])
-                    x = -bn / D
-                    y, z = mu[i] * x * np.cos(best), mu[i] * x * np.sin(best)
-            change = max(change, abs(x - p[a]), abs(y - p[a + 1]), abs(z - p[a + 2]))
-            size = max(size, abs(x), abs(y), abs(z))
-            p[a], p[a + 1], p[a + 2] = x, y, z
-        if change <= 1e-14 * size:
-            return 0.0
-    return change / size
+KINDS = {"friction": FRICTION, "normal": NORMAL, "joint": JOINT, "sliding": SLIDING}
+ROWS = {FRICTION: 3, NORMAL: 1, JOINT: 1, SLIDING: 3}
 
-@jit
-def shortest(K, b, kind, at, mu, reach, slide, p):
-    return None
+
+class ContactImpulses(NamedTuple):
+    """``impulses`` (n,) [N s] and their ``certificate``: 1e-10 or less is solved, inf where it is proved that there is no solution."""
+
+    impulses: Array
+    certificate: float
+
+
+def contact_impulses(
+    K: ArrayLike,
+    b: ArrayLike,
+    friction: ArrayLike,
+    *,
+    kinds: Sequence[str] | None = None,
+    reach: ArrayLike = 0.0,
+    directions: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+) -> ContactImpulses:
+    """Impulses p (n,) of k contacts with Coulomb's friction, where u = K p + b.
+
+    Parameters
+    ----------
+    K : (n, n) symmetric positive semi-definite, J M⁻¹ Jᵀ [1/kg]; rows may depend on each other.
+    b : (n,) velocities that the contacts would have without impulses [m/s].
+    friction : coefficients of friction, one for all or (k,).
+    kinds : of each contact; "friction" (three rows: normal and two tangents) for all unless given. "normal": one row without friction.
+        "joint": one row with dry friction. "sliding": three rows, with friction against a direction that is given.
+    reach : (k,) the largest impulse of the dry friction of "joint" [N s].
+    directions : (k, 2) unit vectors of the velocity of "sliding".
+    start : (n,) impulses to start at.
+    """
+    problem = _problem(K, b, friction, kinds, reach, directions, start)
+    worst = float(impulses(problem))
+    return ContactImpulses(problem.p, worst)
+
+
+def contact_certificate(
+    K: ArrayLike,
+    b: ArrayLike,
+    friction: ArrayLike,
+    p: ArrayLike,
+    *,
+    kinds: Sequence[str] | None = None,
+    reach: ArrayLike = 0.0,
+    directions: ArrayLike | None = None,
+) -> float:
+    """The certificate of given impulses p (n,), see ``contact_impulses``: the worst violation of all that is asked for, without unit."""
+    return float(violation(_problem(K, b, friction, kinds, reach, directions, p)))
+
+
+def _problem(
+    K: ArrayLike,
+    b: ArrayLike,
+    friction: ArrayLike,
+    kinds: Sequence[str] | None,
+    reach: ArrayLike,
+    directions: ArrayLike | None,
+    start: ArrayLike | None,
+) -> Problem:
+    """The record, everything checked."""
+    velocity = np.array(b, dtype=np.float64)
+    n = velocity.size
+    matrix = np.array(K, dtype=np.float64)
+    if velocity.ndim != 1 or matrix.shape != (n, n):
+        raise ArgumentError(f"K has shape {matrix.shape} and b {velocity.shape}, expected (n, n) and (n,)")
+    if kinds is None:
+        if n % 3:
+            raise ArgumentError(f"b has {n} rows, expected three for each contact")
+        kinds = ["friction"] * (n // 3)
+    for name in kinds:
+        if name not in KINDS:
+            raise UnknownNameError("kind of contact", name, tuple(KINDS))
+    kind = np.array([KINDS[name] for name in kinds], dtype=np.int64)
+    k = len(kind)
+    at = np.zeros(k + 1, dtype=np.int64)
+    at[1:] = np.cumsum([ROWS[int(one)] for one in kind])
+    if at[-1] != n:
+        raise ArgumentError(f"b has {n} rows, expected {at[-1]} for these contacts")
+    slide = np.zeros((k, 2)) if directions is None else np.array(directions, dtype=np.float64)
+    if slide.shape != (k, 2):
+        raise ArgumentError(f"directions have shape {slide.shape}, expected ({k}, 2)")
+    first = np.zeros(n) if start is None else np.array(start, dtype=np.float64)
+    if first.shape != (n,):
+        raise ArgumentError(f"impulses have shape {first.shape}, expected ({n},)")
+    mu, most = _each(friction, k, "friction"), _each(reach, k, "reach")
+    for what, values in (("K", matrix), ("b", velocity), ("directions", slide), ("impulses", first)):
+        if not np.isfinite(values).all():
+            raise ArgumentError(f"{what} is not finite")
+    return Problem(count=k, K=matrix.reshape(-1), b=velocity, kind=kind, at=at, mu=mu, reach=most, slide=slide, p=first)
+
+
+def _each(value: ArrayLike, k: int, what: str) -> Array:
+    """(k,) numbers, not negative."""
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape not in ((), (k,)):
+        raise ArgumentError(f"{what} has shape {given.shape}, expected one number or ({k},)")
+    if not (np.isfinite(given).all() and (given >= 0.0).all()):
+        raise ArgumentError(f"{what} is {given}, expected numbers >= 0")
+    return np.array(np.broadcast_to(given, (k,)))

@@ -11,21 +11,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.coulomb import solve
+from urdf_gibbs.contact.coulomb import Problem
+from urdf_gibbs.contact.coulomb import impulses as coulomb
 from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @jit
-def impulses(K: Array, u: Array, kind: Indices, at: Indices, mu: Array, e: Array, p: Array) -> float:
-    """Fills p (n,) [N s]; gives the certificate."""
-    k, n = e.shape[0], u.shape[0]
-    b, reach, slide = np.empty(n), np.empty(k), np.empty((k, 2))
-    for i in range(k):
-        reach[i], slide[i, 0], slide[i, 1] = 0.0, 0.0, 0.0
+def impulses(problem: Problem, u: Array, e: Array) -> float:
+    """Fills problem.p (n,) [N s], u (n,) [m/s] being the velocities before, e (k,); gives the certificate."""
+    at = problem.at
+    for i in range(problem.count):
         for j in range(at[i], at[i + 1]):
-            b[j] = (1.0 + e[i]) * u[j]
-            p[j] = 0.0
-    return solve(K, b, kind, at[: k + 1], mu, reach, slide, p)
+            problem.b[j], problem.p[j] = (1.0 + e[i]) * u[j], 0.0
+    return coulomb(problem)
