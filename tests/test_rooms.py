@@ -27,6 +27,7 @@ LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 450, 60, 10
 ORDER = (
     *(
         "errors",
+        "names",
         "arguments",
         "frozen",
         "locks",
@@ -50,7 +51,8 @@ LONG_FILES: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
-    "simulation/simulate.py __init__",  # the arguments of a simulation
+    "simulation/simulate.py simulate",  # the arguments of a simulation
+    "simulation/simulate.py __init__",  # the same
     "simulation/description.py describe",  # the same
 }
 
@@ -100,7 +102,13 @@ def test_files_are_short() -> None:
 
 
 def test_functions_are_short() -> None:
-    assert {name for name, node in functions() if (node.end_lineno or 0) - node.lineno + 1 > LONGEST_FUNCTION} <= LONG_FUNCTIONS
+    """The docstring apart, which tells of every argument."""
+
+    def length(node: Function) -> int:
+        told = node.body[0] if ast.get_docstring(node) is not None else None
+        return (node.end_lineno or 0) - node.lineno + 1 - (0 if told is None else (told.end_lineno or 0) - told.lineno + 1)
+
+    assert {name for name, node in functions() if length(node) > LONGEST_FUNCTION} <= LONG_FUNCTIONS
 
 
 def test_parameter_lists_are_short() -> None:

@@ -45,6 +45,7 @@ class ContactPoint:
 
 
 PointLike = str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
+PairLike = tuple[str, str] | tuple[str, str, float]
 Pair = tuple[ContactPoint, ContactPoint, float]
 
 
@@ -282,7 +283,7 @@ def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
 # pairs ----------------------------------------------------------------------------------------------
 
 
-def resolve_pairs(robot: Robot, points: Sequence[ContactPoint], pairs: Iterable[Sequence[Any]] = ()) -> tuple[Pair, ...]:
+def resolve_pairs(robot: Robot, points: Sequence[ContactPoint], pairs: Iterable[PairLike] = ()) -> tuple[Pair, ...]:
     """Points that may touch each other, as (a, b, distance): gap = distance of the centres - ``distance`` [m].
 
     pairs: (name_a, name_b) or (name_a, name_b, distance); without a distance it is the sum of the radii. A name is that of one

@@ -15,7 +15,8 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], ArrayLike]
+Controller = Callable[..., ArrayLike]  # of (t, q, v), or with switches of (t, q, v, sides)
+Switches = Callable[[float, Array, Array], ArrayLike]
 
 
 class ControllerCallbacks:
@@ -28,9 +29,7 @@ class ControllerCallbacks:
     DIFFERENCE_STEP = 1e-5  # s, for differences along the motion: rounding and truncation give errors of about 1e-11 and 1e-10
     ON_SWITCH = 1e-9  # a smaller value counts as zero: the last step landed on the switch
 
-    def __init__(
-        self, controller: Callable[..., ArrayLike], robot: Robot, switches: Controller | None, gravity: Array, resistance: Array
-    ) -> None:
+    def __init__(self, controller: Controller, robot: Robot, switches: Switches | None, gravity: Array, resistance: Array) -> None:
         self.problem: BaseException | None = None
         self.interrupted: list[int] = []
         self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.contact.points import ContactPoint, Pair, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.names import Law
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.controller import Controller
+from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.plain import plain, read_only
 from urdf_gibbs.walls import Vibration, Wall, described
 
@@ -38,7 +39,7 @@ class Description:
 
     robot: Robot
     walls: tuple[Wall, ...]
-    law: str
+    law: Law
     restitution: float
     gravity: Array
     points: tuple[ContactPoint, ...]
@@ -47,7 +48,7 @@ class Description:
     resistance: Array
     controller: Controller | None
     controller_rate: float | None
-    switches: Controller | None
+    switches: Switches | None
     torque: Array
     rtol: float
     atol: float
@@ -112,16 +113,16 @@ def describe(
     robot: Robot,
     *,
     walls: Wall | Iterable[Wall],
-    law: str,
+    law: Law,
     restitution: float,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
-    pairs: Iterable[Sequence[Any]],
+    pairs: Iterable[PairLike],
     joint_limits: bool,
     damping: bool,
     controller: Controller | None,
     controller_rate: float | None,
-    switches: Controller | None,
+    switches: Switches | None,
     torque: ArrayLike | None,
     dense: bool,
     **numbers: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time as clock
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector
-from urdf_gibbs.contact.points import PointLike
+from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
+from urdf_gibbs.names import Law
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
-from urdf_gibbs.simulation.controller import Controller
+from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.impact_values import Impact
@@ -48,23 +49,63 @@ PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 class Simulator:
-    """A robot, what it can touch and by which law, made ready once; ``run`` simulates from a start. The arguments are simulate's."""
+    """A robot, what it can touch and by which law, made ready once; ``run`` simulates from a start.
+
+    It runs one simulation at a time: threads wait for each other, and a controller cannot call its own simulator.
+
+    Args:
+        robot: Made by ``load``.
+        walls: What the robot can touch; these and all that follow have the meaning that they have for ``simulate``.
+        law: How impulses follow from the velocities before.
+        restitution: In [0, 1], where a wall has none of its own.
+        gravity: (3,) in the world [m/s^2].
+        points: What can touch; None: the joint origins and tips.
+        pairs: Points that can touch each other.
+        joint_limits: Whether the URDF's joint limits act.
+        damping: Whether the URDF's joint damping acts.
+        controller: controller(t, q, v) -> (nv,) generalised forces [N m, N].
+        controller_rate: Calls of the controller per second [1/s]; None: in each stage of each step.
+        switches: switches(t, q, v) -> (k,), whose signs say on which side a controller that jumps is.
+        torque: Constant generalised forces (nv,) [N m, N].
+        rtol: Relative tolerance of the integrator.
+        atol: Absolute tolerance of the integrator.
+        max_step: Longest step [s].
+        tie: Contacts that close within this time are solved together [s].
+        zeno: A bounce shorter than this is the last [s].
+        cycle: Within it contacts may hand blows to each other [s].
+        resolution: Of walls that are Python functions [s].
+        dense: Whether the interpolant of each step is kept.
+        memory: That the rows of a run may take [bytes].
+
+    Attributes:
+        robot: The robot.
+        description: What is simulated, checked and never changed.
+        law: The impact law's name.
+        restitution: Where a wall has none of its own.
+        gravity: (3,) [m/s^2].
+        walls: The walls.
+        points: The contact points.
+
+    Raises:
+        ArgumentError: An argument has a wrong type, shape or value; said before anything is compiled.
+        UnknownNameError: There is no such law, link or contact point.
+    """
 
     def __init__(
         self,
         robot: Robot,
         *,
         walls: Wall | Iterable[Wall] = (),
-        law: str = "newton",
+        law: Law = "newton",
         restitution: float = 1.0,
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
-        pairs: Iterable[Sequence[Any]] = (),
+        pairs: Iterable[PairLike] = (),
         joint_limits: bool = False,
         damping: bool = False,
         controller: Controller | None = None,
         controller_rate: float | None = None,
-        switches: Controller | None = None,
+        switches: Switches | None = None,
         torque: ArrayLike | None = None,
         rtol: float = 1e-10,
         atol: float = 1e-10,
@@ -110,16 +151,42 @@ class Simulator:
         _simulators.add(self)
 
     def run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None = None) -> Trajectory:
-        """Simulate from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s]; progress(t, impacts) is called now and then.
+        """Simulate from a start.
 
-        A Simulator runs one simulation at a time: threads wait for each other, and a controller cannot call its own simulator.
+        Args:
+            q0: Coordinates at the start (nq,).
+            v0: Velocities at the start (nv,); None: at rest.
+            duration: Of the run [s].
+            progress: progress(t, impacts), called now and then with the time reached [s] and the number of impacts so far.
+
+        Returns:
+            The motion, its impacts and contact phases, as values; with status "interrupted" after Ctrl-C.
+
+        Raises:
+            ArgumentError: The start or the duration is none, or the simulator is running already in this thread.
+            PenetrationError: The start is inside a wall.
+            SimulationError: The motion cannot go on; the trajectory so far is with it.
         """
         start = checked_start(self.robot, q0, v0, duration)
         with self._exclusive():
             return self._run(start, progress)
 
     def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
-        """The impact of what touches and approaches in this state, now; None where nothing does."""
+        """The impact, by the law of this simulator, of what touches and approaches in a state.
+
+        Args:
+            q: Coordinates (nq,).
+            v: Velocities before (nv,).
+            time: [s], which matters for walls that move.
+
+        Returns:
+            The impact; None where nothing touches and approaches.
+
+        Raises:
+            ArgumentError: An argument has a wrong type, shape or value.
+            PenetrationError: The state is inside a wall.
+            SimulationError: The law has no answer.
+        """
         start = Start(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), 0.0)
         with self._exclusive():
             return self._impact(start, time)
@@ -238,38 +305,84 @@ def simulate(
     v0: ArrayLike | None,
     duration: float,
     walls: Wall | Iterable[Wall] = (),
-    law: str = "newton",
+    law: Law = "newton",
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
+    gravity: ArrayLike = EARTH_GRAVITY,
+    points: str | Iterable[PointLike] | None = None,
+    pairs: Iterable[PairLike] = (),
+    joint_limits: bool = False,
+    damping: bool = False,
+    controller_rate: float | None = None,
+    switches: Switches | None = None,
+    torque: ArrayLike | None = None,
+    rtol: float = 1e-10,
+    atol: float = 1e-10,
+    max_step: float = np.inf,
+    tie: float = 1e-8,
+    zeno: float = 1e-6,
+    cycle: float = 2e-3,
+    resolution: float = 1e-3,
+    dense: bool = True,
+    memory: float = 2e9,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Trajectory:
-    """Simulate a robot from q0 (nq,), v0 (nv,) (None: at rest) for ``duration`` [s].
+    """Simulate a robot: flight by an integrator of order 8, impacts by a law, rest as constrained flight.
 
-    walls: walls of urdf_gibbs.walls, one or several; law: "newton", "newton-equality" or "poisson"; restitution in [0, 1] where a
-    wall has none of its own; gravity (3,). points: what can touch, by default the joint origins and tips (contact/points.py);
-    pairs of points that can touch each other; joint_limits, damping: whether those of the URDF's joints act. torque (nv,) is constant;
-    controller(t, q, v) -> (nv,) is called ``controller_rate`` times a second and its answer kept in between, or in each stage
-    of each step without a rate. Where it is not continuous, switches(t, q, v) -> (k,) are smooth values whose signs say on which side
-    it is: then it is called as controller(t, q, v, sides), sides (k,) being 1 or -1, and every step ends where a sign changes. A switch
-    to which both sides drive the motion back, such as v of dry friction at rest, is slid along. rtol, atol: of the integrator, for each
-    step; max_step [s].
+    Ctrl-C ends the run and returns what there is, with status "interrupted".
 
-    tie [s]: contacts that would close within this time of each other, at the velocities before or after, are solved together.
-    zeno [s]: a bounce shorter than this is the last, then the contact holds. cycle [s]: where contacts of restitution below 1 hand blows
-    to each other within this time, a bounce shorter than it is the last, and what rests stays where it would be lifted for less;
-    0 for every blow as it is, however many. The energy that this takes is told in ``statistics["energy_at_rest"]`` [J].
-    resolution [s]: what happens faster on a wall that is a Python function may be missed. dense: keep the interpolant of each step.
-    memory [bytes]: rows that would take more lose their interpolants, then every other row in flight; all impacts are kept, and
-    ``statistics`` tells "bytes" and how often the rows were "thinned". progress(t, impacts) is called now and then.
+    Args:
+        robot: Made by ``load``.
+        q0: Coordinates at the start (nq,).
+        v0: Velocities at the start (nv,); None: at rest.
+        duration: Of the run [s].
+        walls: What the robot can touch, one of ``urdf_gibbs.walls`` or several.
+        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton-equality", as the papers
+            print it.
+        restitution: In [0, 1], where a wall has none of its own.
+        controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
+            as controller(t, q, v, sides).
+        gravity: (3,) in the world [m/s^2].
+        points: What can touch: names of links or contact points, (link, place (3,) [m]) or (link, place, radius [m]), or "collision",
+            the collision shapes of the URDF; None: the joint origins and tips.
+        pairs: Points that can touch each other: (point, point) or (point, point, distance [m]).
+        joint_limits: Whether the URDF's joint limits act.
+        damping: Whether the URDF's joint damping acts.
+        controller_rate: Calls of the controller per second [1/s], its answer being kept in between; None: in each stage of each step.
+        switches: switches(t, q, v) -> (k,), for a controller that is not continuous: smooth values whose signs, the ``sides`` (k,) of
+            1 and -1, say on which side it is. Every step ends where a sign changes. A switch to which both sides drive the motion
+            back, such as v of dry friction at rest, is slid along.
+        torque: Constant generalised forces (nv,) [N m, N], in the place of a controller.
+        rtol: Relative tolerance of the integrator, for each step.
+        atol: Absolute tolerance of the integrator, for each step [rad, m, rad/s, m/s].
+        max_step: Longest step [s].
+        tie: Contacts that would close within this time of each other, at the velocities before or after, are solved together [s].
+        zeno: A bounce shorter than this is the last, then the contact holds [s].
+        cycle: Where contacts with restitution below 1 pass impacts back and forth within this time [s], a bounce shorter than it is the
+            last, and a resting contact stays at rest if it would be lifted for less; 0: every impact is computed, however many there
+            are. ``statistics["energy_at_rest"]`` is the energy that this removes [J].
+        resolution: What happens faster on a wall that is a Python function may be missed [s].
+        dense: Whether the interpolant of each step is kept.
+        memory: Rows that would take more [bytes] lose their interpolants, then every other row in flight; all impacts are kept, and
+            ``statistics`` tells "bytes" and how often the rows were "thinned".
+        progress: progress(t, impacts), called now and then with the time reached [s] and the number of impacts so far.
 
-    Ctrl-C ends the run and returns what there is, with status "interrupted". Raises PenetrationError where the start is inside a
-    wall, SimulationError with the trajectory so far where the motion cannot go on.
+    Returns:
+        The motion, its impacts and contact phases, as values.
+
+    Raises:
+        ArgumentError: An argument has a wrong type, shape or value; said before anything is compiled.
+        UnknownNameError: There is no such law, link or contact point.
+        PenetrationError: The start is inside a wall.
+        SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
-    options = {"walls": walls, "law": law, "restitution": restitution, "controller": controller, **options}
+    touching = {"walls": walls, "law": law, "restitution": restitution, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
+    forces = {"gravity": gravity, "damping": damping, **control}
+    accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
-    return _simulator(robot, options).run(*start, progress)
+    return _simulator(robot, {**touching, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
 
 
 _simulators: WeakSet[Simulator] = WeakSet()
