@@ -12,7 +12,7 @@ FrictionLike = float | Sequence[float]
 
 
 class Coefficients(NamedTuple):
-    """Of Coulomb friction: the tangential force is at most ``static`` times the normal force at rest, and ``kinetic`` times it in motion."""
+    """Of Coulomb friction: the tangential force is at most ``static`` times the normal force at rest, ``kinetic`` times it in motion."""
 
     static: float
     kinetic: float

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 RANK = 1e-11  # of the first pivot: a column that has less left depends on those before it
 
 
 @jit
 def _reflect(A: Array, j: int, rows: int, columns: int) -> None:
-    """A Householder reflection of rows j ... rows - 1 that takes column j to its first entry; its vector stays below, scaled to lead with 1."""
+    """A Householder reflection of rows j ... rows - 1 that takes column j to its first entry; its vector, led by 1, stays below."""
     norm = 0.0
     for i in range(j, rows):
         norm += A[i, j] * A[i, j]
@@ -38,7 +39,7 @@ def _reflect(A: Array, j: int, rows: int, columns: int) -> None:
 
 
 @jit
-def _lead(A: Array, j: int, order: Array, columns: int) -> float:
+def _lead(A: Array, j: int, order: Indices, columns: int) -> float:
     """Brings the longest of the columns j ... columns - 1, counted from row j, to place j; its length."""
     n = A.shape[0]
     best, longest = j, -1.0

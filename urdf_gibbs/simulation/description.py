@@ -1,11 +1,11 @@
-"""What is simulated: a robot, what it can touch and by which law, checked and never changed. Nothing is compiled here."""
+"""What is simulated: a robot, what it can touch and the impact law, checked and immutable. Nothing is compiled here."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,14 +20,16 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.names import Law
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.controlled import Controller, Switches
+from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.plain import plain, read_only
 from urdf_gibbs.walls import Vibration, Wall, described
 
 Array = NDArray[np.float64]
 
+Paradox = Literal["impact", "stop"]
+PARADOXES = ("impact", "stop")
 LONGEST_TIE = 1e-3  # s
-QUATERNION = 1e-6  # how far from 1 the norm of a quaternion may be
+QUATERNION_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
 
 
@@ -35,7 +37,7 @@ RADIANS_PER_STEP = 0.5  # of a vibrating wall
 class Description:
     """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
 
-    ``resistance`` (nv,) is the damping that acts, ``torque`` (nv,) what acts all the time.
+    ``resistance`` (nv,) is the joint damping that acts, ``torque`` (nv,) a constant torque.
     """
 
     robot: Robot
@@ -43,6 +45,7 @@ class Description:
     law: Law
     restitution: float
     friction: Coefficients
+    paradox: Paradox
     gravity: Array
     points: tuple[ContactPoint, ...]
     pairs: tuple[Pair, ...]
@@ -63,8 +66,10 @@ class Description:
     memory: float
 
     def candidates(self) -> Candidates:
-        """All that could touch; ArgumentError where walls have one name, or a point does not fit inside one."""
-        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction)
+        """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
+        return candidates(
+            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+        )
 
     @property
     def is_controlled(self) -> bool:
@@ -80,19 +85,19 @@ class Description:
         """Calls of the controller per second, 0 where it has no rate."""
         return self.controller_rate or 0.0 if self.is_controlled else 0.0
 
-    def longest_step(self, found: Candidates) -> float:
-        """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions.
+    def longest_step(self, candidates: Candidates) -> float:
+        """A step short enough to resolve walls that vibrate and walls that are Python functions.
 
-        How fast a motion is that is a Python function shows when it is evaluated (Surfaces.pace).
+        How fast a motion given as a Python function is shows only when it is evaluated (Surfaces.max_step).
         """
         moved = [wall.motion for wall in self.walls if isinstance(wall.motion, Vibration)]
         bounds = [self.max_step, *(RADIANS_PER_STEP / abs(motion.omega) for motion in moved if motion.omega)]
-        if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
+        if (candidates.surfaces.kind == IMPLICIT).any() or (candidates.surfaces.integers[:, MOVES] == FUNCTION).any():
             bounds.append(10.0 * self.resolution)
         return min(bounds)
 
     def settings(self, longest_step: float) -> dict[str, Any]:
-        """As plain values, for a trajectory."""
+        """The settings as plain values, for a trajectory."""
         points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
         values = {
             "rtol": self.rtol,
@@ -119,6 +124,7 @@ def describe(
     law: Law,
     restitution: float,
     friction: FrictionLike,
+    paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
@@ -140,6 +146,8 @@ def describe(
     rough = coefficients(friction, "friction")
     if rough.static > 0.0 and law == "newton-equality":
         raise ArgumentError("law='newton-equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    if paradox not in PARADOXES:
+        raise UnknownNameError("answer to a paradox", paradox, PARADOXES)
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     given = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
@@ -152,6 +160,7 @@ def describe(
         law=law,
         restitution=restitution,
         friction=rough,
+        paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=resolve_pairs(robot, resolved, pairs),
@@ -208,15 +217,15 @@ class Start(NamedTuple):
 
 
 def checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> Start:
-    """The start and the duration of a run as it takes them; v0 None: at rest."""
+    """Start and duration of a run, checked; v0 None: at rest."""
     q = vector(q0, robot.nq, "q0")
     v = vector(np.zeros(robot.nv) if v0 is None else v0, robot.nv, "v0")
     duration = within(duration, 0.0, np.inf, "duration")
     if duration == np.inf:
         raise ArgumentError("duration=inf, expected a finite number of seconds")
-    floating = robot.joints if robot.nq != robot.nv else ()  # they alone have more positions than velocities
+    floating = robot.joints if robot.nq != robot.nv else ()  # only floating joints have more positions than velocities
     quaternions = [joint.iq + 3 for joint in floating if joint.type == "floating" and not joint.is_mimic]
-    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in quaternions):
+    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION_TOLERANCE for k in quaternions):
         joint, off = quaternion_error(robot.joints, q)
         raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
     return Start(q, v, duration)

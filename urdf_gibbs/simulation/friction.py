@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.contact import coulomb
 from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.coulomb.problem import impulses
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, NORMAL, SLIDING
 from urdf_gibbs.contact.kinematics import contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.shortest import shortest_solution
 from urdf_gibbs.contact.tangents import tangent_rows
 from urdf_gibbs.engine.jit import block, call3, jit
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.layout import OK, ROUGH_FORCES, ROUGH_OPENING, ROUGH_ROWS, ROUGH_SOLVE, State, System
-from urdf_gibbs.simulation.rows import holding, mass_factors, place_bodies, take_state, torques
+from urdf_gibbs.simulation.rows import factorise_mass, joint_torques, load_state, select_held, update_bodies
 
 Array = Any
 
@@ -39,22 +40,22 @@ SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the ne
 
 @block(ROUGH_ROWS, System, float, int)
 def rough_rows(s: System, t: float, k: int) -> int:
-    """Of the first k contacts of s.which at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
+    """Of the first k contacts of s.selected at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
 
     Then, with M factorised in s.M, B and K. Gives the number of rows.
     """
     f, out, b = s.friction, s.out, s.b
     for m in range(b.shape[0]):
         b[m] = 0.0
-    place_bodies(s)
+    update_bodies(s)
     n = 0
     for i in range(k):
-        c = s.which[i]
+        c = s.selected[i]
         contact_motion(s, c, t)
         contact_row(s, c, f.R[n])
-        s.gap[i], s.rate[i], s.rise[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
+        s.gap[i], s.rate[i], s.accel[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
         f.at[i] = n
-        f.U[n], f.W[n] = s.rate[i], s.rise[i]
+        f.U[n], f.W[n] = s.rate[i], s.accel[i]
         f.D[n, 0], f.D[n, 1], f.D[n, 2] = out[4], out[5], out[6]
         n += 1
         if s.contacts.friction[c, STATIC] > 0.0:
@@ -77,10 +78,10 @@ def rough_rows(s: System, t: float, k: int) -> int:
 @jit
 def free_rough_rows(s: System, t: float, k: int) -> int:
     """rough_rows with M factorised here, and rates of velocities as they are without contact forces, whose acceleration is in s.a."""
-    status = torques(s, t)
+    status = joint_torques(s, t)
     if status != OK:
         return status
-    status = mass_factors(s, 0)
+    status = factorise_mass(s, 0)
     if status != OK:
         return status
     call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
@@ -93,7 +94,7 @@ def free_rough_rows(s: System, t: float, k: int) -> int:
         for m in range(a.shape[0]):
             f.W[i] += f.R[i, m] * a[m]
     for i in range(k):
-        s.rise[i] = f.W[f.at[i]]
+        s.accel[i] = f.W[f.at[i]]
     return OK
 
 
@@ -118,7 +119,7 @@ def direction(s: System, i: int) -> tuple[float, float]:
 
     Where there is hardly any, or where a stage of a step looks beyond the end of sliding, the direction at the beginning of the step.
     """
-    f, c, n = s.friction, s.which[i], s.friction.at[i]
+    f, c, n = s.friction, s.selected[i], s.friction.at[i]
     x, y = f.U[n + 1], f.U[n + 2]
     a = f.way[c, 0] * f.D[n + 1, 0] + f.way[c, 1] * f.D[n + 1, 1] + f.way[c, 2] * f.D[n + 1, 2]
     b = f.way[c, 0] * f.D[n + 2, 0] + f.way[c, 1] * f.D[n + 2, 1] + f.way[c, 2] * f.D[n + 2, 2]
@@ -139,14 +140,14 @@ def take_part(s: System, k: int) -> int:
     for i in range(k):
         if f.member[i] == 0:
             continue
-        c, first, last = s.which[i], f.at[i], f.at[i + 1]
+        c, first, last = s.selected[i], f.at[i], f.at[i + 1]
         rough, j = last - first == 3, count
         problem.at[j] = r
         problem.mu[j] = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC]
-        problem.kind[j] = coulomb.FRICTION if rough else coulomb.NORMAL
+        problem.kind[j] = FRICTION if rough else NORMAL
         problem.reach[j], problem.slide[j, 0], problem.slide[j, 1] = 0.0, 0.0, 0.0
         if rough and f.trial[i] == SLIDES:
-            problem.kind[j] = coulomb.SLIDING
+            problem.kind[j] = SLIDING
             problem.slide[j, 0], problem.slide[j, 1] = direction(s, i)
         for m in range(first, last):
             f.own[r] = m
@@ -179,7 +180,7 @@ def ask_coulomb(s: System, k: int) -> float:
     the contacts. Gives the certificate.
     """
     rows = take_part(s, k)
-    certificate = coulomb.impulses(s.friction.problem)
+    certificate = impulses(s.friction.problem)
     hand_back(s, k, rows)
     return certificate
 
@@ -211,7 +212,7 @@ def fastest_change(s: System, k: int) -> float:
     for i in range(k):
         first = f.at[i]
         fastest = max(fastest, acceleration(s, first, n))
-        if f.mode[s.which[i]] == STICKS:
+        if f.mode[s.selected[i]] == STICKS:
             fastest = max(fastest, np.hypot(acceleration(s, first + 1, n), acceleration(s, first + 2, n)))
     return fastest / rough_calm(s, n)
 
@@ -229,12 +230,12 @@ def keep_held(s: System, k: int) -> bool:
     n, m = f.at[k], 0
     own, slides, ax, ay, mu = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k), np.empty(k), np.empty(k)
     for i in range(k):
-        mode, first = f.mode[s.which[i]], f.at[i]
+        mode, first = f.mode[s.selected[i]], f.at[i]
         own[m], slides[m] = first, -1
         if mode == SLIDES:
             slides[m] = i
             ax[i], ay[i] = direction(s, i)
-            mu[i] = s.contacts.friction[s.which[i], KINETIC]
+            mu[i] = s.contacts.friction[s.selected[i], KINETIC]
         m += 1
         if mode == STICKS:
             own[m], own[m + 1], slides[m], slides[m + 1] = first + 1, first + 2, -1, -1
@@ -265,7 +266,7 @@ def find_starts(s: System, k: int) -> bool:
     """Whether one of the k held contacts has just begun to slide."""
     found = False
     for i in range(k):
-        found = found or s.friction.mode[s.which[i]] == STARTS
+        found = found or s.friction.mode[s.selected[i]] == STARTS
     return found
 
 
@@ -277,7 +278,7 @@ def least_margin(s: System, k: int) -> float:
     for i in range(f.at[k]):
         largest = max(largest, abs(f.p[i]))
     for i in range(k):
-        c, first = s.which[i], f.at[i]
+        c, first = s.selected[i], f.at[i]
         normal = f.p[first]
         least = min(least, normal)
         if f.mode[c] == STICKS:
@@ -287,10 +288,10 @@ def least_margin(s: System, k: int) -> float:
 
 @block(ROUGH_FORCES, System, State, float, int)
 def rough_forces(s: System, st: State, t: float, k: int) -> int:
-    """Accelerations of s.q, s.v with the k held contacts of s.which, in s.a, and their forces: st.force and s.friction.force.
+    """Accelerations of s.q, s.v with the k held contacts of s.selected, in s.a, and their forces: st.force and s.friction.force.
 
     Where the shortest forces would have to pull, or leave their cones, others that do the same are asked for; where there are none,
-    something must change, and s.least becomes negative.
+    something must change, and s.least_force becomes negative.
     """
     f = s.friction
     status = free_rough_rows(s, t, k)
@@ -310,10 +311,10 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
         else:
             copy(kept, f.p[:n])
     if margin < -OUTSIDE:
-        s.least = min(s.least, margin)
+        s.least_force = min(s.least_force, margin)
     add_rough_response(s, n, f.p, s.a)
     for i in range(k):
-        c, first = s.which[i], f.at[i]
+        c, first = s.selected[i], f.at[i]
         st.force[c] = f.p[first]
         for m in range(3):
             f.force[c, m] = 0.0
@@ -328,7 +329,7 @@ def by_coulomb(s: System, k: int) -> float:
     f = s.friction
     for i in range(k):
         f.member[i] = 1
-        f.trial[i] = f.mode[s.which[i]]
+        f.trial[i] = f.mode[s.selected[i]]
     copy(f.W, f.b)
     if not ask_coulomb(s, k) < SOLVED:
         return np.inf
@@ -336,13 +337,13 @@ def by_coulomb(s: System, k: int) -> float:
 
 
 @block(ROUGH_OPENING, System, State, float, returns=float)
-def rough_opening(s: System, st: State, t: float) -> float:
+def rough_opening_rate(s: System, st: State, t: float) -> float:
     """How fast held contacts open or begin to slide in the state st.work, relative to what is calm: above 1 something must change.
 
     Minus a status where the state has no accelerations.
     """
-    k = holding(st, s)
-    take_state(s, st.work)
+    k = select_held(st, s)
+    load_state(s, st.work)
     status = free_rough_rows(s, t, k)
     if status != OK:
         return -float(status)
@@ -354,19 +355,19 @@ def rough_opening(s: System, st: State, t: float) -> float:
 
 
 @jit
-def outruns_its_start(s: System, st: State) -> bool:
+def outruns_start(s: System, st: State) -> bool:
     """After a step: whether a contact that had just begun to slide is fast at its end, so that its direction is not known in between."""
-    f, k = s.friction, holding(st, s)
+    f, k = s.friction, select_held(st, s)
     found = False
     for i in range(k):
         first = f.at[i]
-        if f.mode[s.which[i]] == STARTS:
+        if f.mode[s.selected[i]] == STARTS:
             found = found or np.hypot(f.U[first + 1], f.U[first + 2]) > 4.0 * START
     return found
 
 
 @jit
-def forget_friction(s: System) -> None:
+def clear_friction(s: System) -> None:
     """No contact has a tangential force."""
     force = s.friction.force
     for c in range(force.shape[0]):
@@ -375,13 +376,13 @@ def forget_friction(s: System) -> None:
 
 
 @jit
-def see_sliding(s: System, st: State) -> None:
+def update_sliding(s: System, st: State) -> None:
     """After the derivative of the present state: when each contact that slides would stop, its direction, and whether one has stopped."""
-    f, k = s.friction, holding(st, s)
+    f, k = s.friction, select_held(st, s)
     n = f.at[k]
     f.stopping = 0
     for i in range(k):
-        c, first = s.which[i], f.at[i]
+        c, first = s.selected[i], f.at[i]
         f.stop[c] = np.inf
         if f.mode[c] not in (SLIDES, STARTS):
             continue
@@ -404,11 +405,10 @@ def see_sliding(s: System, st: State) -> None:
 
 
 @jit
-def sliding_bound(s: System, h: float) -> float:
+def up_to_stop(s: System, h: float) -> float:
     """The length h of a step, or a shorter one that ends before a contact stops sliding, or where it does if that is soon."""
     f = s.friction
     for c in range(f.stop.shape[0]):
         if f.mode[c] == SLIDES and f.stop[c] < np.inf:
             h = min(h, f.stop[c] if f.stop[c] < SOON else 0.9 * f.stop[c])
     return h
-

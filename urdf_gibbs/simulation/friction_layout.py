@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urdf_gibbs.contact.coulomb import Problem
+from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
 
 # How a contact is held: not at all, at rest, while it slides or has just begun to, without friction.

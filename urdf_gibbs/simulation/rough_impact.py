@@ -23,12 +23,13 @@ from urdf_gibbs.simulation.friction import (
     take_part,
 )
 from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
-from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, last_bounces
-from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_IMPACT, ROUGH_PROJECT, ROUGH_SETTLE, State, System
-from urdf_gibbs.simulation.rows import holding, mass_factors, take_state
+from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, end_short_bounces
+from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_CHOOSE, ROUGH_IMPACT, ROUGH_PARADOX, ROUGH_PROJECT, State, System
+from urdf_gibbs.simulation.rows import factorise_mass, load_state, select_held
 
 Array = Any
 
+APPROACH = 1e-6  # relative to the fastest velocity: of an impact without collision
 MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
@@ -78,12 +79,12 @@ def rough_impact(s: System, st: State, k: int) -> float:
     v = st.y[nq:]
     e, normal, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
-        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.which[i]]
-        st.ends[s.which[i]] = np.nan
+        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.selected[i]]
+        st.bounce_ends[s.selected[i]] = np.nan
     certificate = 0.0
     for _ in range(k + 1):
-        take_state(s, st.y)
-        if mass_factors(s, 0) != OK:
+        load_state(s, st.y)
+        if factorise_mass(s, 0) != OK:
             return np.nan
         n = rough_rows(s, st.time, k)
         total = np.empty(n)
@@ -96,7 +97,7 @@ def rough_impact(s: System, st: State, k: int) -> float:
         for i in range(k):
             normal[i] = total[f.at[i]]
         copy(total, f.p[:n])
-        again = last_bounces(s, st, k, e, normal)
+        again = end_short_bounces(s, st, k, e, normal)
         if again < 0:
             return np.nan
         if again == 0:
@@ -108,6 +109,58 @@ def rough_impact(s: System, st: State, k: int) -> float:
     return certificate
 
 
+@jit
+def stuck_rows(s: System, k: int, own: Array) -> int:
+    """The rows of those of the k selected contacts that have an impulse and stick; how many, -1 where one has an impulse and slides."""
+    f, m = s.friction, 0
+    for i in range(k):
+        first, last = f.at[i], f.at[i + 1]
+        if not f.p[first] > 0.0:
+            continue
+        most = s.contacts.friction[s.selected[i], KINETIC] * f.p[first]
+        if last - first == 3 and np.hypot(f.p[first + 1], f.p[first + 2]) > (1.0 - 1e-6) * most:
+            return -1
+        for row in range(first, last):
+            own[m] = row
+            m += 1
+    return m
+
+
+@block(ROUGH_PARADOX, System, State, int, returns=float)
+def impact_without_collision(s: System, st: State, k: int) -> float:
+    """The impact that resolves Painlevé's paradox among the k selected contacts; changes the velocity in st.y. Returns its certificate.
+
+    Contacts slide whose forces would have to grow beyond all bounds: they stop at once. The impulses are those of an impact in the
+    limit of no approach. A small approach shows which contacts stick; if all of them do, their velocities vanish exactly.
+    """
+    f, nq = s.friction, s.q.shape[0]
+    load_state(s, st.y)
+    if factorise_mass(s, 0) != OK:
+        return np.nan
+    n, fastest = rough_rows(s, st.time, k), 0.0
+    for i in range(n):
+        f.b[i] = f.U[i]
+        fastest = max(fastest, abs(f.U[i]))
+    for i in range(k):
+        f.member[i] = 1 if abs(s.rate[i]) <= REST and s.gap[i] <= NEAR else 0
+        f.trial[i] = STARTS
+        f.b[f.at[i]] -= APPROACH * fastest
+    certificate = ask_coulomb(s, k)
+    if not certificate < SOLVED:
+        return np.inf
+    own = np.empty(n, np.int64)
+    m = stuck_rows(s, k, own)
+    if m == 0:
+        return np.inf
+    if m > 0:
+        solve_rows(s, n, own[:m], f.U, f.p)
+    add_rough_response(s, n, f.p, st.y[nq:])
+    for i in range(k):
+        s.lam[i] = f.p[f.at[i]]
+        s.e[i] = 0.0
+    return certificate
+
+
 # what holds -------------------------------------------------------------------------------------------
 
 
@@ -116,7 +169,7 @@ def look_at_sliding(s: System, k: int) -> None:
     """s.friction.trial of the k contacts, and the way of those that slide, by their velocities."""
     f = s.friction
     for i in range(k):
-        c, first = s.which[i], f.at[i]
+        c, first = s.selected[i], f.at[i]
         f.trial[i] = SMOOTH
         if f.at[i + 1] - first == 1:
             continue
@@ -137,7 +190,7 @@ def begin_to_slide(s: System, k: int) -> bool:
     f = s.friction
     n, bound, changed = f.at[k], rough_calm(s, f.at[k]), False
     for i in range(k):
-        c, first = s.which[i], f.at[i]
+        c, first = s.selected[i], f.at[i]
         if f.member[i] == 0 or f.trial[i] != STICKS:
             continue
         x, y = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
@@ -151,10 +204,10 @@ def begin_to_slide(s: System, k: int) -> bool:
 
 
 @jit
-def rough_resting(s: System, k: int, brief: Array) -> float:
+def solve_rough_resting(s: System, k: int, brief: Array) -> float:
     """Coulomb's law for the accelerations of those of the k contacts that are at rest, which become members; gives the certificate.
 
-    As in ``resting`` the set grows until it stays. s.rise of all k is then with these forces.
+    As in ``resting`` the set grows until it stays. s.accel of all k is then with these forces.
     """
     f = s.friction
     n, certificate = f.at[k], 0.0
@@ -164,7 +217,7 @@ def rough_resting(s: System, k: int, brief: Array) -> float:
     for _ in range(k + 1):
         grown = False
         for i in range(k):
-            if f.member[i] == 0 and at_rest(s.rate[i], s.rise[i], brief[i]) and s.gap[i] <= NEAR:
+            if f.member[i] == 0 and at_rest(s.rate[i], s.accel[i], brief[i]) and s.gap[i] <= NEAR:
                 f.member[i] = 1
                 grown = True
         if not grown:
@@ -173,39 +226,39 @@ def rough_resting(s: System, k: int, brief: Array) -> float:
         if not certificate < SOLVED:
             return certificate
         for i in range(k):
-            s.rise[i] = acceleration(s, f.at[i], n)
+            s.accel[i] = acceleration(s, f.at[i], n)
     if begin_to_slide(s, k):
         certificate = ask_coulomb(s, k)
     return certificate
 
 
-@block(ROUGH_SETTLE, System, State, int)
-def rough_settle(s: System, st: State, k: int) -> int:
-    """Which of the k closed contacts of s.which hold, in st.held, and how, in s.friction.mode. PARADOX where no forces would do."""
+@block(ROUGH_CHOOSE, System, State, int)
+def choose_rough(s: System, st: State, k: int) -> int:
+    """Which of the k closed contacts of s.selected hold, in st.held, and how, in s.friction.mode. PARADOX where no forces would do."""
     f = s.friction
     for c in range(st.held.shape[0]):
         st.held[c] = 0
         f.mode[c] = FREE
     if k == 0:
         return OK
-    take_state(s, st.y)
+    load_state(s, st.y)
     status = free_rough_rows(s, st.time, k)
     if status != OK:
         return status
     brief = np.empty(k)
     for i in range(k):
-        c = s.which[i]
+        c = s.selected[i]
         stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
         brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
     look_at_sliding(s, k)
-    if not rough_resting(s, k, brief) < SOLVED:
+    if not solve_rough_resting(s, k, brief) < SOLVED:
         return PARADOX
     n = f.at[k]
     bound = rough_calm(s, n)
     for i in range(k):
         if f.member[i] and acceleration(s, f.at[i], n) <= bound:
-            st.held[s.which[i]] = 1
-            f.mode[s.which[i]] = f.trial[i]
+            st.held[s.selected[i]] = 1
+            f.mode[s.selected[i]] = f.trial[i]
     return OK
 
 
@@ -213,33 +266,43 @@ def rough_settle(s: System, st: State, k: int) -> int:
 
 
 @jit
+def solve_rows(s: System, n: int, own: Array, b: Array, p: Array) -> float:
+    """The shortest impulses p (n,) of the rows ``own`` that take away their velocities b; zero in the others. Returns -½ pᵀb."""
+    f, m = s.friction, own.shape[0]
+    K, c, x = np.empty((m, m)), np.empty(m), np.empty(m)
+    for i in range(m):
+        c[i] = -b[own[i]]
+        for j in range(m):
+            K[i, j] = f.K[own[i] * n + own[j]]
+    least_norm(K, c, x, False)
+    energy = 0.0
+    for i in range(n):
+        p[i] = 0.0
+    for i in range(m):
+        p[own[i]] = x[i]
+        energy += 0.5 * x[i] * c[i]
+    return energy
+
+
+@jit
 def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
-    """move (nv,): the least motion, in the metric of M, that closes the gaps of the k held contacts, or stops them where it is the ``last``:
-    their normal velocities, and all where they stick. Gives half the product of impulses and velocities [J]."""
+    """The least motion ``move`` (nv,), in the metric of M, that closes the gaps of the k held contacts, or, where it is the ``last``, stops
+    them: their normal velocities, and all where they stick. Returns the kinetic energy that this takes [J]."""
     f = s.friction
     n, m = f.at[k], 0
     own = np.empty(n, np.int64)
     for i in range(k):
         own[m] = f.at[i]
         m += 1
-        if last and f.mode[s.which[i]] == STICKS:
+        if last and f.mode[s.selected[i]] == STICKS:
             own[m], own[m + 1] = f.at[i] + 1, f.at[i] + 2
             m += 2
-    K, c, x = np.empty((m, m)), np.empty(m), np.empty(m)
-    for a in range(m):
-        c[a] = -f.U[own[a]]
-        for b in range(m):
-            K[a, b] = f.K[own[a] * n + own[b]]
-    if not last:
+    if last:
+        copy(f.U, f.b)
+    else:
         for i in range(k):
-            c[i] = -s.gap[i]
-    least_norm(K, c, x, False)
-    energy = 0.0
-    for a in range(n):
-        f.p[a] = 0.0
-    for a in range(m):
-        f.p[own[a]] = x[a]
-        energy += 0.5 * x[a] * c[a]
+            f.b[f.at[i]] = s.gap[i]
+    energy = solve_rows(s, n, own[:m], f.b, f.p)
     for a in range(move.shape[0]):
         move[a] = 0.0
     add_rough_response(s, n, f.p, move)
@@ -247,18 +310,18 @@ def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
 
 
 @block(ROUGH_PROJECT, System, State, int)
-def rough_project(s: System, st: State, turns: int) -> int:
+def project_rough(s: System, st: State, turns: int) -> int:
     """``project`` with friction: contacts that stick are brought to rest along the wall as well."""
     nq, nv = s.q.shape[0], s.v.shape[0]
     q, v = st.y[:nq], st.y[nq:]
     move, rate = np.empty(nv), np.empty(nq)
-    take_state(s, st.y)
-    status = mass_factors(s, 0)
+    load_state(s, st.y)
+    status = factorise_mass(s, 0)
     if status != OK:
         return status
-    k = holding(st, s)
+    k = select_held(st, s)
     for turn in range(turns):
-        take_state(s, st.y)
+        load_state(s, st.y)
         rough_rows(s, st.time, k)
         widest = 0.0
         for i in range(k):
@@ -268,7 +331,7 @@ def rough_project(s: System, st: State, turns: int) -> int:
         if last:
             for m in range(nv):
                 v[m] += move[m]
-            st.taken += energy
+            st.energy_at_rest += energy
             return OK
         velocity_to_rate(s.tree, q, move, rate)
         for m in range(nq):

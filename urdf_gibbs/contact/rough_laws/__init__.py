@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.coulomb import Problem
+from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.contact.names import MOREAU, NEWTON
 from urdf_gibbs.contact.rough_laws import moreau, newton
 from urdf_gibbs.engine.jit import jit_inline

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.coulomb import Problem
-from urdf_gibbs.contact.coulomb import impulses as coulomb
+from urdf_gibbs.contact.coulomb import problem as coulomb
+from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
@@ -25,4 +25,4 @@ def impulses(problem: Problem, u: Array, e: Array) -> float:
     for i in range(problem.count):
         for j in range(at[i], at[i + 1]):
             problem.b[j], problem.p[j] = (1.0 + e[i]) * u[j], 0.0
-    return coulomb(problem)
+    return coulomb.impulses(problem)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.coulomb import Problem
-from urdf_gibbs.contact.coulomb import impulses as coulomb
+from urdf_gibbs.contact.coulomb import problem as coulomb
+from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
@@ -26,4 +26,4 @@ def impulses(problem: Problem, u: Array, e: Array) -> float:
         problem.b[i], problem.p[i] = u[i], 0.0
     for i in range(problem.count):
         problem.b[at[i]] += e[i] * u[at[i]]
-    return coulomb(problem)
+    return coulomb.impulses(problem)
