@@ -8,5 +8,5 @@ from __future__ import annotations
 
 from typing import Literal
 
-Law = Literal["newton", "newton-equality", "poisson"]
+Law = Literal["newton", "newton-equality", "poisson", "moreau", "energetic"]
 """Impact laws of ``simulate``."""
