@@ -103,7 +103,7 @@ def _check_options(
             raise typer.BadParameter(f"{value} is not a positive number", param_hint=hint)
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
-    if law is not None and law not in LAWS:
+    if law is not None and law.replace("-", "_") not in LAWS:
         raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
     for hint, path in paths.items():
         if not (path == "-" and hint == "--json"):

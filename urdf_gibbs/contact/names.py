@@ -1,5 +1,7 @@
-"""The names of the impact laws, for those who must not wait for Numba."""
+"""The impact laws in the order of their codes, apart from their sources: whoever needs the names does not wait for Numba."""
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # a law's code is its place here
+from urdf_gibbs.names import Law
+
+LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson")  # a law's code is its place here

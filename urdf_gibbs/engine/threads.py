@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.arguments import whole
 from urdf_gibbs.locks import Lock
 
 _threads = max(1, os.cpu_count() or 1)
@@ -28,8 +28,7 @@ if hasattr(os, "register_at_fork"):
 def set_threads(count: int) -> None:
     """How many threads a large batch may use (default: one for each core)."""
     global _threads, _pool
-    if count < 1:
-        raise ArgumentError(f"{count} threads, expected at least 1")
+    count = whole(count, 1, "count")
     with _lock:
         _threads, _pool = count, None
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, get_args
 
+from urdf_gibbs.arguments import flag, folders
 from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
+from urdf_gibbs.names import Base
 from urdf_gibbs.robot import xml
+from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.garbage import not_collected
-from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf, read
 
-Base = Literal["fixed", "floating", "planar"]
-BASES = ("fixed", "floating", "planar")
+BASES: tuple[Base, ...] = get_args(Base)
 XML_TEXT = "<text>"
 EXTENSION = "urdf_gibbs"  # the element below <robot> that makes links elastic
 
@@ -34,8 +36,10 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
     """
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
+    flag(mimic, "mimic")
+    given = folders(package_dirs)
     with not_collected():
-        robot = _made(*_read(source), base, mimic, package_dirs)
+        robot = _made(*_read(source), base, mimic, given)
     _warn(robot.findings)
     return robot
 

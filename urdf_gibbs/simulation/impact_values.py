@@ -108,6 +108,52 @@ def made_impact(**fields: Any) -> Impact:
     return impact
 
 
+def described_impact(
+    *,
+    points: tuple[str, ...],
+    positions: Array,
+    normals: Array,
+    velocities: tuple[Array, Array],
+    impulses: Array,
+    restitution: Array,
+    energies: tuple[float, float],
+    state: tuple[Array, Array, Array],
+) -> Impact:
+    """The Impact of k contacts by the equality form, at time 0, with no walls told: velocities (k, 3), energies [J] before and after.
+
+    state: q (nq,), v before and after (nv,).
+    """
+    before, after = velocities
+    approach, leaving = (np.einsum("ij,ij->i", normals, one) for one in velocities)
+    return Impact(
+        time=0.0,
+        points=points,
+        walls=("",) * len(points),
+        positions=positions,
+        normals=normals,
+        angles_of_attack=angles_of_attack(before, approach),
+        velocities_before=before,
+        velocities_after=after,
+        normal_velocities_before=approach,
+        normal_velocities_after=leaving,
+        impulses=impulses,
+        restitution=restitution,
+        energy_before=energies[0],
+        energy_after=energies[1],
+        q=state[0].copy(),
+        v_before=state[1].copy(),
+        v_after=state[2],
+        law=LAWS[1],
+    )
+
+
+def angles_of_attack(velocities: Array, approach: Array) -> Array:
+    """(k,) [rad] between the reversed velocities (k, 3) and the normals, along which they are ``approach`` (k,); NaN at a joint limit."""
+    speed = np.sqrt(np.einsum("ij,ij->i", velocities, velocities))
+    cosine = np.divide(-approach, speed, out=np.ones(len(approach)), where=speed != 0.0)
+    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
+
+
 class LazyImpacts(Sequence[Impact]):
     """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
 
@@ -185,15 +231,13 @@ class ImpactTable:
         _, rounds, law, cycle = piece.counts[row].tolist()
         time, certificate, kinetic, left, potential = piece.numbers[row].tolist()
         before, approach = numbers[:, 6:9], numbers[:, 9]
-        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
-        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
         return made_impact(
             time=time,
             points=tuple(self._points[c] for c in which),
             walls=tuple(self._walls[c] for c in which),
             positions=numbers[:, :3],
             normals=numbers[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            angles_of_attack=angles_of_attack(before, approach),
             velocities_before=before,
             velocities_after=numbers[:, 10:13],
             normal_velocities_before=approach,

@@ -113,7 +113,7 @@ def _system(description: Description, found: Candidates, code: Code, controlled:
         damping=description.resistance.copy(),
         torque=description.torque.copy(),
         mass=robot.mass.copy(),
-        com=robot.com.copy(),
+        com=robot.centre_of_mass.copy(),
         gravity=description.gravity.copy(),
         rest=kernel.rest if kernel else np.zeros((0, 2), np.int64),
         moves=kernel.moves if kernel else np.zeros((0, 9)),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import numbers, path_of
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.robot import manifold
@@ -122,7 +123,7 @@ class Trajectory:
         """q (..., nq) and v (..., nv) at times (...) [s]; at an impact "right" is the state after it, "left" the one before."""
         if side not in ("left", "right"):
             raise ArgumentError(f'side={side!r}, expected "left" or "right"')
-        times = np.asarray(times, dtype=np.float64)
+        times = numbers(times, "of seconds (...)", "times")
         first, last = self.t[0], self.t[-1]
         outside = ~((times >= first) & (times <= last))
         if outside.any():
@@ -172,8 +173,8 @@ class Trajectory:
         """Energies of all rows, computed when first asked for."""
         from urdf_gibbs.functions import kinetic_energy, potential_energy
 
-        kinetic = kinetic_energy(self.robot, self.q, self.v)
-        potential = potential_energy(self.robot, self.q, gravity=self.gravity)
+        kinetic = np.asarray(kinetic_energy(self.robot, self.q, self.v))
+        potential = np.asarray(potential_energy(self.robot, self.q, gravity=self.gravity))
         return Energies(*(read_only(energy) for energy in (kinetic, potential, kinetic + potential)))
 
     def to_dataframe(self) -> Any:
@@ -242,7 +243,7 @@ class Trajectory:
 
         The file appears complete or not at all.
         """
-        path = Path(path)
+        path = Path(path_of(path, "path"))
         path = path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
         from urdf_gibbs.simulation.archive import arrays_of
 
@@ -269,7 +270,7 @@ class Trajectory:
         """
         from urdf_gibbs.simulation.archive import read_trajectory
 
-        path = Path(path)
+        path = Path(path_of(path, "path"))
         if path.suffix != ".npz" and not path.exists():
             path = path.with_name(path.name + ".npz")
         with open(path, "rb") as file:

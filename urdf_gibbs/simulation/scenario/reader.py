@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.simulation.scenario import schema
@@ -35,7 +36,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     The package (``urdf_gibbs.simulation.scenario``) describes the layout of a file. Raises ScenarioError with all problems of the file,
     UrdfError where only the robot's file is at fault.
     """
-    file = os.fspath(path)
+    file = path_of(path, "path")
     try:
         with open(file, "rb") as opened:
             data = opened.read()
