@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from urdf_gibbs.arguments import Array, check_out, text
-from urdf_gibbs.robot.model import check_robot
+from urdf_gibbs.robot.derived import check_robot
 
 
 def check_frame(robot: Any, frame: Any) -> None:

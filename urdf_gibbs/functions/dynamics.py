@@ -18,8 +18,9 @@ from urdf_gibbs.flexible.sections import beam_of, root_moves
 from urdf_gibbs.functions.arguments import filled
 from urdf_gibbs.functions.kinematics import jacobian
 from urdf_gibbs.names import Method
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
-from urdf_gibbs.robot.model import Robot, check_robot
+from urdf_gibbs.robot.model import Robot
 
 External = Mapping[str, tuple[ArrayLike, ArrayLike]]
 

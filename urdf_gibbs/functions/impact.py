@@ -18,8 +18,9 @@ from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.functions.dynamics import mass_matrix
 from urdf_gibbs.functions.kinematics import jacobian, potential_energy
 from urdf_gibbs.names import Method
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
-from urdf_gibbs.robot.model import Robot, check_robot
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 
 if TYPE_CHECKING:

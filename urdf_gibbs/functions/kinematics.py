@@ -12,8 +12,9 @@ from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions.arguments import check_frame, filled
 from urdf_gibbs.names import Method
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
-from urdf_gibbs.robot.model import Robot, check_robot
+from urdf_gibbs.robot.model import Robot
 
 
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike, *, method: Method = COMPILED, out: Array | None = None) -> float | Array:

@@ -29,8 +29,9 @@ from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
 from urdf_gibbs.oracle.report import Comparison, Matrices, Report
 from urdf_gibbs.oracle.rigid_limit import RigidLimit
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
-from urdf_gibbs.robot.model import Robot, check_robot
+from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -74,6 +75,8 @@ def validate(
 ) -> Report:
     """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; default: ``methods_of(robot)``."""
     check_robot(robot)
+    if not isinstance(source, str | bytes | os.PathLike):
+        raise ArgumentError(f"source={source!r}, expected a path or XML text")
     flag(mimic, "mimic")
     whole(samples, 1, "samples")
     whole(seed, 0, "seed")

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import shown, whole
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.arguments import whole
+from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.frozen import read_only
 from urdf_gibbs.names import Base, JointType, KernelName, Method, Theme
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.derived import Derivable
-from urdf_gibbs.robot.findings import Finding, Findings
+from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.joints import Frame, Joint
 from urdf_gibbs.robot.spatial import Inertia, Pose
-from urdf_gibbs.robot.urdf import Link, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import Link, UrdfJoint
 
 if TYPE_CHECKING:
     from urdf_gibbs.view.show import View
@@ -248,8 +248,6 @@ class Robot(Derivable):
         """
         return manifold.q_from_pinocchio(self.joints, self.nq, q)
 
-    # machine code -------------------------------------------------------------------------------
-
     def kernel(
         self,
         name: KernelName,
@@ -287,8 +285,6 @@ class Robot(Derivable):
 
         return kernel(self, name, gravity=gravity, frame=frame, point=point, parameters=parameters, pairs=pairs, method=method)
 
-    # pictures -----------------------------------------------------------------------------------
-
     def view(
         self,
         q: ArrayLike | None = None,
@@ -321,8 +317,6 @@ class Robot(Derivable):
         from urdf_gibbs.view.notebook import summary
 
         return summary(self)
-
-    # inertial parameters ------------------------------------------------------------------------
 
     @cached_property
     def parameters(self) -> Array:
@@ -427,16 +421,12 @@ class Robot(Derivable):
 
         return detach(self, name, base)
 
-    # identity -----------------------------------------------------------------------------------
-
     @cached_property
     def source(self) -> str | bytes:
         """The XML it was read from; for a loaded object and a robot with edited joints, the same written as XML."""
-        if self._source is not None:
-            return self._source
-        from urdf_gibbs.robot.write import urdf_text
+        from urdf_gibbs.robot.identity import source_of
 
-        return urdf_text(Urdf(self.name, self.file, Findings(self.file), links=list(self.links), joints=list(self._urdf_joints)))
+        return source_of(self)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -457,9 +447,3 @@ class Robot(Derivable):
             f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, "
             f"nq={self.nq}, nv={self.nv}, base={self.base}>"
         )
-
-
-def check_robot(robot: Any) -> None:
-    """Raise where it is none."""
-    if not isinstance(robot, Robot):
-        raise ArgumentError(f"robot={shown(robot)}, expected a Robot, as load returns it")

@@ -31,6 +31,7 @@ from urdf_gibbs.view.motion import Samples, moved, moving_axes, samples, spread
 from urdf_gibbs.view.snapshots import chosen, draw_scene, scene, walls_of
 from urdf_gibbs.view.themes import LARGE, MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
 from urdf_gibbs.walls import Wall
+from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
@@ -109,7 +110,7 @@ class _Plotter:
 
     def __init__(self, trajectory: Trajectory, points: Iterable[str] | None, theme: Theme, walls: Wall | Iterable[Wall] | None) -> None:
         self.trajectory, self.robot, self.theme = trajectory, trajectory.robot, theme
-        self.walls = walls if walls is None else [walls] if isinstance(walls, Wall) else list(walls)
+        self.walls = None if walls is None else wall_list(walls)
         self.states = samples(trajectory)
         total = len(trajectory.impacts)
         self.impacts: list[Impact] = [trajectory.impacts[i] for i in _spread(total, SOME_IMPACTS)]

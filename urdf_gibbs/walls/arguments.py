@@ -87,5 +87,5 @@ def wall_list(walls: Any) -> list[Any]:
     given = [walls] if isinstance(walls, Wall) else listed(walls, "a wall, or a list of walls", "walls")
     for i, wall in enumerate(given):
         if not isinstance(wall, Wall):
-            raise ArgumentError(f"walls[{i}] is {wall!r}, expected a wall of urdf_gibbs.walls")
+            raise ArgumentError(f"walls[{i}] is {wall!r}, expected Plane, Circle, Box, ... of urdf_gibbs.walls")
     return given

@@ -1,0 +1,197 @@
+"""Coulomb's friction: closed forms of one and two contacts, and a certificate that is written again here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from urdf_gibbs.contact import complementarity
+from urdf_gibbs.contact.coulomb import contact_certificate, contact_impulses
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
+
+Array = NDArray[np.float64]
+
+SOLVED = 1e-10
+
+
+def rows_of(kinds: Sequence[str]) -> list[slice]:
+    ends = np.cumsum([3 if kind in ("friction", "sliding") else 1 for kind in kinds])
+    return [slice(end - (3 if kind in ("friction", "sliding") else 1), end) for kind, end in zip(kinds, ends, strict=True)]
+
+
+def judge(K: Array, b: Array, mu: Array, p: Array, kinds: Sequence[str] | None = None, reach: Array | None = None) -> float:
+    """How far p is from Coulomb's law, by its definition: with velocities and impulses each in units of their largest."""
+    kinds = ["friction"] * len(mu) if kinds is None else kinds
+    u = K @ p + b
+    root = np.sqrt(np.diag(K))
+    U = np.abs(b / root).max()
+    P = max(U, np.abs(p * root).max())
+    worst = 0.0
+    for i, (kind, rows) in enumerate(zip(kinds, rows_of(kinds), strict=True)):
+        y, s = (p * root)[rows] / P, (u / root)[rows] / U
+        if kind == "joint":
+            assert reach is not None
+            most = reach[i] * root[rows][0] / P
+            apart = abs(y[0] + most * np.sign(s[0])) if abs(s[0]) > 1e-9 else 0.0
+            worst = max(worst, abs(y[0]) - most, apart)
+            continue
+        worst = max(worst, -y[0], -s[0], abs(y[0] * s[0]))
+        if kind == "friction":
+            speed, push = np.linalg.norm(u[rows][1:]), np.linalg.norm(p[rows][1:])
+            worst = max(worst, (push - mu[i] * p[rows][0]) * root[rows][1] / P / max(1.0, mu[i]))
+            if speed * U / np.abs(b).max() > 1e-9 and p[rows][0] * root[rows][0] / P > 1e-9:  # slips: against the velocity, and all of it
+                worst = max(worst, np.abs(p[rows][1:] + mu[i] * p[rows][0] * u[rows][1:] / speed).max() * root[rows][1] / P)
+    return float(worst)
+
+
+def spd(rng: np.random.Generator, n: int) -> Array:
+    A = rng.normal(size=(n, n))
+    return A @ A.T + 0.1 * np.eye(n)
+
+
+def test_a_contact_that_leaves_gets_no_impulse() -> None:
+    found = contact_impulses(np.eye(3), [1.0, 2.0, 3.0], 0.5)
+    assert found.certificate == 0.0
+    np.testing.assert_array_equal(found.impulses, 0.0)
+
+
+def test_a_particle_sticks_inside_of_its_cone_and_slips_outside() -> None:
+    """A particle of mass 2: p = -m u to stick; else pₙ = -m uₙ and friction against uₜ."""
+    stuck = contact_impulses(np.eye(3) / 2.0, [-1.0, 0.3, 0.2], 0.5)
+    np.testing.assert_allclose(stuck.impulses, [2.0, -0.6, -0.4], rtol=1e-14)
+    slips = contact_impulses(np.eye(3) / 2.0, [-1.0, 3.0, -4.0], 0.5)
+    np.testing.assert_allclose(slips.impulses, [2.0, -0.6, 0.8], rtol=1e-14)
+
+
+def slip_by_angles(K: Array, b: Array, mu: float) -> list[Array]:
+    """All impulses of one contact that slips, by the zeros of a function of the angle."""
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def impulse(angle: float) -> Array:
+        direction = np.array([1.0, mu * np.cos(angle), mu * np.sin(angle)])
+        return np.asarray(direction * (-b[0] / (K[0] @ direction)))
+
+    def across(angle: float) -> float:
+        u = K @ impulse(angle) + b
+        return float(-np.sin(angle) * u[1] + np.cos(angle) * u[2])
+
+    grid = np.linspace(0.0, 2.0 * np.pi, 721)
+    values = [across(angle) for angle in grid]
+    found = []
+    for low, high, left, right in zip(grid, grid[1:], values, values[1:], strict=False):
+        if left * right < 0.0 and abs(left) + abs(right) < 1e3:
+            p = impulse(optimize.brentq(across, low, high, xtol=1e-15))
+            if p[0] > 0.0 and p[1:] @ (K @ p + b)[1:] < 0.0:
+                found.append(p)
+    return found
+
+
+def test_one_contact_of_any_body_agrees_with_a_search_over_angles() -> None:
+    rng = np.random.default_rng(1)
+    modes = {"stick": 0, "slip": 0, "open": 0}
+    for _ in range(300):
+        K, b, mu = spd(rng, 3), rng.normal(size=3), float(rng.uniform(0.0, 1.5))
+        p, certificate = contact_impulses(K, b, mu)
+        assert certificate < 1e-12  # well conditioned
+        assert judge(K, b, np.array([mu]), p) < 1e-10
+        stick = -np.linalg.solve(K, b)
+        if b[0] >= 0.0:
+            modes["open"] += 1
+            np.testing.assert_array_equal(p, 0.0)
+        elif stick[0] > 0.0 and np.hypot(*stick[1:]) < mu * stick[0]:
+            modes["stick"] += 1
+            np.testing.assert_allclose(p, stick, rtol=0.0, atol=1e-11 * np.abs(stick).max())
+        else:
+            modes["slip"] += 1
+            known = slip_by_angles(K, b, mu)
+            assert known
+            assert min(float(np.abs(p - one).max()) for one in known) < 1e-9 * np.abs(p).max()
+    assert min(modes.values()) > 30
+
+
+def test_without_friction_it_is_the_linear_complementarity_problem() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        k = int(rng.integers(1, 6))
+        K, b = spd(rng, 3 * k), rng.normal(size=3 * k)
+        p, certificate = contact_impulses(K, b, 0.0)
+        alone, other = contact_impulses(K[::3, ::3], b[::3], 0.0, kinds=["normal"] * k)
+        lam = np.empty(k)
+        complementarity.solve(np.ascontiguousarray(K[::3, ::3]), b[::3].copy(), lam)
+        assert max(certificate, other) < SOLVED
+        np.testing.assert_allclose(p[::3], lam, atol=1e-10 * max(1.0, lam.max()))
+        np.testing.assert_allclose(alone, lam, atol=1e-10 * max(1.0, lam.max()))
+        np.testing.assert_array_equal(p.reshape(-1, 3)[:, 1:], 0.0)
+
+
+@pytest.mark.parametrize("mu", [1e3, 1e6, 1e9])
+def test_with_very_large_friction_what_is_pressed_sticks(mu: float) -> None:
+    """Where u = 0 takes impulses that push, they are the solution."""
+    rng = np.random.default_rng(3)
+    pressed = 0
+    for _ in range(40):
+        K, b = spd(rng, 9) + 20.0 * np.eye(9), rng.normal(size=9)
+        b[::3] = -abs(b[::3]) - 0.5
+        p, certificate = contact_impulses(K, b, mu)
+        assert certificate < SOLVED
+        stick = -np.linalg.solve(K, b)
+        if stick[::3].min() > 0.0:
+            pressed += 1
+            np.testing.assert_allclose(p, stick, atol=1e-9 * np.abs(stick).max())
+    assert pressed > 20
+
+
+def test_random_problems_are_solved() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        k = int(rng.integers(1, 8))
+        K, b, mu = spd(rng, 3 * k), rng.normal(size=3 * k), rng.uniform(0.0, 1.0, k)
+        p, certificate = contact_impulses(K, b, mu)
+        assert certificate < SOLVED
+        assert judge(K, b, mu, p) < 10 * SOLVED  # scaled a little otherwise
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"friction": -0.1}, "friction is -0.1, expected numbers >= 0"),
+        ({"friction": np.nan}, "friction is nan"),
+        ({"friction": [0.1, 0.2]}, "friction has shape"),
+        ({"K": np.eye(2)}, "K has shape"),
+        ({"b": [np.inf, 0.0, 0.0]}, "b is not finite"),
+        ({"kinds": ["normal"]}, "expected 1 for these contacts"),
+        ({"start": [0.0]}, "impulses have shape"),
+        ({"directions": [0.0, 1.0]}, "directions have shape"),
+        ({"reach": -1.0}, "reach is -1.0"),
+    ],
+)
+def test_bad_input_is_told(change: dict[str, object], expected: str) -> None:
+    arguments: dict[str, object] = {"K": np.eye(3), "b": [-1.0, 0.0, 0.0], "friction": 0.5} | change
+    with pytest.raises(ArgumentError, match=expected):
+        contact_impulses(**arguments)  # type: ignore[arg-type]
+
+
+def test_an_unknown_kind_is_told() -> None:
+    with pytest.raises(UnknownNameError, match="sticky"):
+        contact_impulses(np.eye(3), [-1.0, 0.0, 0.0], 0.5, kinds=["sticky"])
+
+
+def test_the_certificate_rejects_planted_errors() -> None:
+    """A right solution, then one thing wrong with it."""
+    K, b, mu = np.eye(6) / 2.0, np.array([-1.0, 3.0, -4.0, -1.0, 0.3, 0.2]), 0.5
+    p = contact_impulses(K, b, mu).impulses
+    assert contact_certificate(K, b, mu, p) < 1e-14
+    turned = np.array([0.6, 0.8, -0.8, 0.6])
+    for wrong in (
+        p * [1, 1, 1, 0, 0, 0],  # approaches
+        p * [1.01, 1.01, 1.01, 1, 1, 1],  # leaves with an impulse
+        p * [1, 0.9, 0.9, 1, 1, 1],  # slips with too little friction
+        p * [1, 1, 1, 1, 0.9, 0.9],  # slips inside of its cone
+        p * [1, 1.1, 1.1, 1, 1, 1],  # outside of its cone
+        np.r_[p[0], turned[:2] @ p[1:3], turned[2:] @ p[1:3], p[3:]],  # across the velocity
+        -p,
+    ):
+        assert contact_certificate(K, b, mu, wrong) > 1e-3

@@ -1,0 +1,70 @@
+"""How well impulses solve a contact problem, worked out from the problem as it is given and from nothing that a solver holds. Compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, SLIDING, Array, Indices, row_scaling
+from urdf_gibbs.contact.dense import finite, finite_matrix, largest_of
+from urdf_gibbs.engine.jit import jit
+
+SOLVED = 1e-10  # a certificate below this: solved
+
+
+@jit
+def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
+    """The worst violation of all that is asked for (see scaled.py), as a number without unit.
+
+    With y = D⁻¹ p, s = D (K p + b), U = max |D b| and P = max(U, max |y|): impulses out of their cones and the natural map count
+    relative to P, velocities of approach relative to U, products of impulse and velocity relative to U P. NaN for what is not finite.
+    """
+    n = b.shape[0]
+    if not (finite_matrix(K) and finite(b) and finite(p)):
+        return np.nan
+    d, y, s = np.empty(n), np.empty(n), np.empty(n)
+    row_scaling(K, kind, at, d)
+    U = 0.0
+    for i in range(n):
+        U = max(U, abs(d[i] * b[i]))
+        y[i] = p[i] / d[i]
+        s[i] = b[i]
+        for j in range(n):
+            s[i] += K[i, j] * p[j]
+        s[i] *= d[i]
+    P = max(U, largest_of(y))
+    if P == 0.0:
+        return 0.0
+    if U == 0.0:
+        U = P
+    worst = 0.0
+    for i in range(kind.shape[0]):
+        a = at[i]
+        if kind[i] == JOINT:
+            worst = max(worst, _dry(reach[i] / d[a], y[a], s[a], U, P))
+            continue
+        worst = max(worst, -y[a] / P, -s[a] / U, abs(y[a] * s[a]) / (U * P), abs(min(y[a], s[a])) / P)
+        if kind[i] == FRICTION:
+            worst = max(worst, _coulomb(mu[i] * (d[a] / d[a + 1]), y, s, a, U, P))
+        elif kind[i] == SLIDING:
+            radius = mu[i] * (d[a] / d[a + 1]) * y[a]
+            worst = max(worst, abs(y[a + 1] + radius * slide[i, 0]) / P, abs(y[a + 2] + radius * slide[i, 1]) / P)
+    return worst
+
+
+@jit
+def _dry(reach: float, y: float, s: float, U: float, P: float) -> float:
+    """|y| <= reach, y = -reach sign(s)."""
+    work = abs(y * s + reach * abs(s)) / (U * max(P, reach))
+    return max((abs(y) - reach) / P, work, abs(y - min(max(y - s, -reach), reach)) / P)
+
+
+@jit
+def _coulomb(mu: float, y: Array, s: Array, a: int, U: float, P: float) -> float:
+    """The tangential part: cone, work of friction against -μ yₙ |sₜ|, natural map of the disk."""
+    friction, speed = np.hypot(y[a + 1], y[a + 2]), np.hypot(s[a + 1], s[a + 2])
+    cone = (friction - mu * y[a]) / np.sqrt(1.0 + mu * mu) / P
+    work = abs(y[a + 1] * s[a + 1] + y[a + 2] * s[a + 2] + mu * y[a] * speed) / (max(1.0, mu) * U * P)
+    radius = mu * max(y[a], 0.0)
+    t1, t2 = y[a + 1] - s[a + 1], y[a + 2] - s[a + 2]
+    shrink = min(1.0, radius / max(np.hypot(t1, t2), 1e-300))
+    return max(cone, work, abs(y[a + 1] - shrink * t1) / P, abs(y[a + 2] - shrink * t2) / P)

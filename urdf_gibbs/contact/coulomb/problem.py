@@ -1,0 +1,40 @@
+"""A contact problem as a record for compiled code, with the entries that solve it and that judge a solution."""
+
+from __future__ import annotations
+
+from urdf_gibbs.contact.coulomb import certificate as judged
+from urdf_gibbs.contact.coulomb import solve as solver
+from urdf_gibbs.engine.jit import entry
+from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
+
+
+@struct
+class Problem(Struct):
+    """``count`` contacts in the first rows of arrays that may be longer; n = at[count] rows of K."""
+
+    count: Int
+    K: Float1  # (>= n²,) J M⁻¹ Jᵀ, row by row [1/kg]
+    b: Float1  # (>= n,) velocities without impulses [m/s]
+    kind: Int1  # (>= count,) FRICTION, NORMAL, JOINT or SLIDING, see scaled.py
+    at: Int1  # (>= count + 1,) the first row of each contact, then n
+    mu: Float1  # (>= count,) coefficients of friction
+    reach: Float1  # (>= count,) largest impulses of dry friction in joints [N s]
+    slide: Float2  # (>= count, 2) unit directions of contacts that slide
+    p: Float1  # (>= n,) impulses: where to start, then the solution [N s]
+
+
+@entry(Problem, returns=float)
+def impulses(s: Problem) -> float:
+    """Fill p; gives the certificate, see ``solve``."""
+    k = s.count
+    n = s.at[k]
+    return solver.solve(s.K[: n * n].reshape((n, n)), s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+
+
+@entry(Problem, returns=float)
+def violation(s: Problem) -> float:
+    """The certificate of p as it is."""
+    k = s.count
+    n = s.at[k]
+    K = s.K[: n * n].reshape((n, n))
+    return judged.certificate(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])

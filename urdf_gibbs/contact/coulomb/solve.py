@@ -1,0 +1,65 @@
+"""Impulses of contacts with Coulomb's friction: u = K p + b with the laws of scaled.py. Compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from urdf_gibbs.contact.coulomb.certificate import certificate
+from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
+from urdf_gibbs.contact.coulomb.interior import interior
+from urdf_gibbs.contact.coulomb.modes import polish
+from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law
+from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_of
+from urdf_gibbs.engine.jit import jit
+
+GOOD = 1e-12  # natural map: nothing more to look for
+
+
+@jit
+def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
+    """p (n,) with all that is asked for; starts at p. Gives the certificate."""
+    n, k = b.shape[0], kind.shape[0]
+    if not (finite_matrix(K) and finite(b) and finite(p)):
+        fill(p, np.nan)
+        return np.nan
+    d, S, c, law, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n)
+    row_scaling(K, kind, at, d)
+    size = 0.0
+    for i in range(n):
+        size = max(size, abs(d[i] * b[i]))
+    if size == 0.0:
+        fill(p, 0.0)
+        return 0.0
+    scaled_law(kind, at, mu, reach, slide, d, size, law)
+    for i in range(n):
+        c[i] = d[i] * b[i] / size
+        y[i] = p[i] / d[i] / size
+        for j in range(n):
+            S[i, j] = d[i] * 0.5 * (K[i, j] + K[j, i]) * d[j]
+    _search(S, c, kind, at, law, y)
+    for i in range(n):
+        p[i] = y[i] * d[i] * size
+    return certificate(K, b, kind, at, mu, reach, slide, p)
+
+
+@jit
+def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array) -> None:
+    """The methods in turn, until one has found the solution."""
+    n = b.shape[0]
+    s, z, best = np.empty(n), np.empty(n), 1e300
+    for i in range(kind.shape[0]):
+        if kind[i] == SLIDING:
+            for r in range(1, 3):
+                y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
+    motion(S, b, y, s)
+    copy(y, z)
+    for turns in (3, 6, 12):
+        for _ in range(turns):
+            sweep(S, kind, at, law, z, s)
+        copy(z, y)
+        best = polish(S, b, kind, at, law, y, 12)
+        if best <= GOOD * max(1.0, largest_of(y)):
+            return
+    now = interior(S, b, kind, at, law, z, 1.0)
+    if now < best:
+        copy(z, y)
