@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
@@ -76,3 +77,43 @@ def test_the_names_of_arguments_are_those_that_are_understood() -> None:
     assert {*get_args(names.JointType)} == set(JOINT_TYPES)
     assert {*get_args(names.Theme)} == set(THEMES)
     assert {*get_args(names.Language)} == set(LANGUAGES) and {*get_args(names.Quantity)} == set(QUANTITIES)
+
+
+# docstrings ------------------------------------------------------------------------------------------------
+
+NEVER_FAIL = {  # nothing that is given can be wrong
+    *("get_threads", "model_names", "scenario_names", "Robot.neutral", "Finding.as_dict", "Scenario.arguments", "View.html"),
+    *("Finding", "Phase", "Scenario", "View", "Robot", "Impact", "Trajectory", "walls.Wall", "walls.Vibration", "walls.Drift"),  # values
+}
+
+
+def sections(name: str) -> dict[str, str]:
+    """The sections of a docstring (Google's style) by their titles; a method that has none is told of in the class that it comes from."""
+    found = inspect.getdoc(PUBLIC[name]) or ""
+    parts = re.split(r"^(Args|Attributes|Returns|Raises):\n", found, flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_docstring_tells_of_every_argument(name: str) -> None:
+    told = sections(name)
+    wanted = [given for given in inspect.signature(PUBLIC[name]).parameters if given not in ("self", "cls") and not given.startswith("_")]
+    listed = re.findall(r"^    (\w+): \S", told.get("Args", "") + told.get("Attributes", ""), flags=re.MULTILINE)
+    assert told[""].strip() and [given for given in wanted if given not in listed] == []
+    if "Args" in told:
+        assert set(re.findall(r"^    (\w+): \S", told["Args"], flags=re.MULTILINE)) <= set(wanted), "an argument that is none"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_docstring_tells_what_is_returned_and_raised(name: str) -> None:
+    told, callable_ = sections(name), PUBLIC[name]
+    returns = not inspect.isclass(callable_) and inspect.signature(callable_).return_annotation not in ("None", None)
+    assert ("Returns" in told) == returns
+    assert ("Raises" in told) or name in NEVER_FAIL
+
+
+def test_errors_are_told_apart() -> None:
+    for name in ug.__all__:
+        value = getattr(ug, name)
+        if inspect.isclass(value) and issubclass(value, Exception):
+            assert inspect.getdoc(value), name

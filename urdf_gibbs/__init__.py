@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
     from urdf_gibbs.view.show import View
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",

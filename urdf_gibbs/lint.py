@@ -29,7 +29,18 @@ COMPILED = 1000  # degrees of freedom of a matrix that compiled code covers
 
 
 def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
-    """Everything there is to say about a URDF (path, XML text or loaded object), in the order of its lines."""
+    """Everything there is to say about a URDF.
+
+    Args:
+        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names.
+
+    Returns:
+        Errors, warnings and notes, in the order of the lines.
+
+    Raises:
+        ArgumentError: An argument has a wrong type.
+    """
     urdf = read_source(source)
     tree = build(urdf, "fixed", mimic=True)
     _check_meshes(urdf, folders(package_dirs))

@@ -26,7 +26,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(count: int) -> None:
-    """How many threads a large batch may use (default: one for each core)."""
+    """Say how many threads a large batch may use; at first it is one for each core.
+
+    Args:
+        count: At least 1.
+
+    Raises:
+        ArgumentError: It is no whole number of at least 1.
+    """
     global _threads, _pool
     count = whole(count, 1, "count")
     with _lock:
@@ -34,7 +41,11 @@ def set_threads(count: int) -> None:
 
 
 def get_threads() -> int:
-    """How many threads a large batch may use."""
+    """How many threads a large batch may use.
+
+    Returns:
+        The number of threads.
+    """
     return _threads
 
 

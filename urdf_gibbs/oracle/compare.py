@@ -73,7 +73,25 @@ def validate(
     methods: Sequence[Method] | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
-    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; default: ``methods_of(robot)``."""
+    """Compare a robot with what Pinocchio reads from its source, at random states and quantity by quantity.
+
+    Args:
+        robot: Made by ``load``.
+        source: Path or XML text of its URDF, which Pinocchio reads by itself.
+        mimic: Whether mimic joints follow their masters, as the robot was loaded.
+        samples: How many states.
+        seed: Of the random states.
+        methods: Formulations to compare; None: "compiled" and the papers' for this kind of robot.
+        progress: progress(what), called before each step.
+
+    Returns:
+        The report: ``agrees``, ``worst``, ``comparisons`` of each method and quantity, ``notes``.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or a method is not for this robot.
+        UnknownNameError: There is no such method.
+        OracleMissingError: Pinocchio is not installed.
+    """
     check_robot(robot)
     if not isinstance(source, str | bytes | os.PathLike):
         raise ArgumentError(f"source={source!r}, expected a path or XML text")

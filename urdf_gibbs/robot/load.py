@@ -24,15 +24,21 @@ EXTENSION = "urdf_gibbs"  # the element below <robot> that makes links elastic
 
 
 def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> Robot:
-    """Read a URDF into a Robot.
+    """Read a URDF into a Robot; warns once (UrdfWarning) where the file is questionable.
 
-    source: path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
-    base: what the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
-    mimic: mimic joints follow their master; False frees them.
-    package_dirs: folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``). Meshes are read from
-        there and from the robot's own folders only.
+    Args:
+        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
+        base: What the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
+        mimic: Whether mimic joints follow their masters; False frees them.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``). Meshes are read from
+            there and from the robot's own folders only.
 
-    Raises UrdfError with all errors of the file; warns once (UrdfWarning) where the file is questionable.
+    Returns:
+        The robot.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value.
+        UrdfError: The file cannot be loaded; all of its errors are with it.
     """
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")

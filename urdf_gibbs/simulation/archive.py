@@ -15,7 +15,7 @@ from urdf_gibbs.simulation.impact_values import NUMBERS, SCALARS, STATES, VECTOR
 from urdf_gibbs.simulation.stored import Shape, check_numbers, check_points, check_shape, read_file, read_header, refuse
 from urdf_gibbs.simulation.trajectory import DENSE_TERMS, Phase, Trajectory
 
-FORMAT, VERSION = "urdf_gibbs trajectory", 1
+FORMAT, VERSION = "urdf_gibbs trajectory", 2
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, Any]:

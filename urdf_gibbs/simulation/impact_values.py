@@ -23,16 +23,31 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """k contacts struck at one time and solved together. Arrays are read-only.
+    """k contacts struck at one time and solved together. Arrays are read-only; points, normals and velocities are in the world.
 
-    ``points`` names each contact: the contact point, "a-b" for a pair of points, the joint for a limit; ``walls`` the wall,
-    "" for a pair, "lower" or "upper" for a limit. ``positions`` (k, 3) [m] in the world, NaN for limits; ``normals`` (k, 3)
-    point to the free side; ``angles_of_attack`` (k,) [rad] lie between the reversed velocity and the normal, 0 is head-on.
-    Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
-    limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
-    contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
-    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
-    inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
+    Attributes:
+        time: [s].
+        points: Each contact's name: the contact point, "a-b" for a pair of points, the joint for a limit.
+        walls: The wall of each, "" for a pair, "lower" or "upper" for a limit.
+        positions: (k, 3) [m], NaN for limits.
+        normals: (k, 3), unit vectors that point to the free side.
+        angles_of_attack: (k,) [rad] between the reversed velocity and the normal, 0 is head-on.
+        velocities_before: (k, 3) [m/s] of the points relative to the wall.
+        velocities_after: The same after the impact.
+        normal_velocities_before: (k,) [m/s, rad/s for a revolute limit], negative when approaching.
+        normal_velocities_after: The same after the impact.
+        impulses: (k,) along the normals [N s, N m s for a revolute limit].
+        restitution: (k,), what each contact was solved with.
+        energy_before: Kinetic and potential energy together [J].
+        energy_after: The same after the impact [J].
+        q: Coordinates (nq,).
+        v_before: Velocities (nv,).
+        v_after: Velocities (nv,) after the impact.
+        law: The law that was applied.
+        rounds: How often the solver of the law was asked.
+        certificate: What the solver of the law says of its accuracy.
+        energy_gain: Whether energy was gained that the law does not allow.
+        cycle: Whether it is the inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
     time: float

@@ -39,7 +39,15 @@ NOTEBOOK_HEIGHT = 560  # px
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A page about a robot. ``missing`` lists the visuals that are placeholders, ``notes`` what else is not drawn."""
+    """A page about a robot or a motion.
+
+    Attributes:
+        robot: What it shows.
+        title: Of the page.
+        subtitle: Below it.
+        scene: Meshes and solids.
+        data: What the page's own code is told, as plain values.
+    """
 
     robot: Robot
     title: str
@@ -54,24 +62,55 @@ class View:
 
     @property
     def missing(self) -> list[str]:
+        """The visuals that are placeholders, and why."""
         return [str(missing) for missing in self.scene.missing]
 
     @property
     def notes(self) -> list[str]:
+        """What else is not drawn."""
         return list(self.data.get("notes", []))
 
     def html(self, live: bool = False) -> str:
-        """The page as one text that needs nothing else; ``live``: it listens to the process that serves it."""
+        """The page as one text that needs nothing else.
+
+        Args:
+            live: Whether it listens to the process that serves it.
+
+        Returns:
+            HTML.
+        """
         return page(self.title, self.subtitle, {**self.data, "live": live}, self.commands)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file; the path written."""
+        """Write the page to a file.
+
+        Args:
+            path: Of the file.
+
+        Returns:
+            The path written.
+
+        Raises:
+            ArgumentError: The path is none.
+            OSError: The file cannot be written.
+        """
         path = Path(path_of(path, "path"))
         path.write_text(self.html(), encoding="utf-8")
         return path
 
     def open(self, browser: bool = True, port: int = 0) -> Any:
-        """Serve the page on this machine and open a browser tab; the ``Live`` returned moves the robot in it: ``live.show(q)``."""
+        """Serve the page on this machine.
+
+        Args:
+            browser: Whether a browser tab is opened.
+            port: Of the server; 0: any that is free.
+
+        Returns:
+            What serves it, and moves the robot in it: ``live.show(q)``; until ``live.close()``.
+
+        Raises:
+            OSError: The port is taken.
+        """
         from urdf_gibbs.view.live import Live
 
         return Live(self, browser, port)

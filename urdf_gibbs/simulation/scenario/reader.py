@@ -31,10 +31,18 @@ AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
-    """Read a scenario file, or a bundled one by its name.
+    """Read a scenario file, or a bundled one by its name; ``urdf_gibbs.simulation.scenario`` describes the layout of a file.
 
-    The package (``urdf_gibbs.simulation.scenario``) describes the layout of a file. Raises ScenarioError with all problems of the file,
-    UrdfError where only the robot's file is at fault.
+    Args:
+        path: Of the TOML file, or a name of ``scenario_names()``.
+
+    Returns:
+        The scenario: ``simulate(**scenario.arguments())``.
+
+    Raises:
+        ArgumentError: The path is none.
+        ScenarioError: The file cannot be used; all of its problems are with it.
+        UrdfError: The file of the robot alone is at fault.
     """
     file = path_of(path, "path")
     try:
