@@ -256,8 +256,8 @@ def test_q_of_wrong_width_is_refused(name: str, wrong: tuple[int, ...], floating
         (lambda r, q, v, bad: potential_energy(r, q, gravity=bad), "gravity"),
         (lambda r, q, v, bad: forward_dynamics(r, q, v, v, gravity=bad), "gravity"),
         (lambda r, q, v, bad: jacobian(r, q, "tool", bad), "point"),
-        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "force on tool"),
-        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "torque on tool"),
+        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "external force on tool"),
+        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "external torque on tool"),
     ],
 )
 @pytest.mark.parametrize("shape", [(2,), (), (4, 2)], ids=str)

@@ -86,7 +86,7 @@ ARRAYS = ("1 2 3", ["0.1", "0.2", "0.3"], None, True, [True, False, True], [None
 NAMES = (None, 3, True, ["a"], b"bytes")
 FLAGS = (None, "yes", 1, [True])
 NUMBERS = (None, "1", True, [1.0], float("nan"), 1j)
-OUT = ([0.0, 0.0, 0.0], "out", 1.0, np.zeros(7), np.zeros(3, dtype=int), np.zeros(3, dtype=object))
+OUT = ([0.0, 0.0, 0.0], "out", 1.0, np.zeros(7), np.zeros(3, dtype=int))
 GRAVITY = (NAN3, np.array(NAN3), (0.0, float("inf"), 0.0), [0.0, 0.0, None], "down", None, True, 9.81, (0.0, 9.81), (True, False, True))
 PATHS = (None, 5, True, ["a"], 1.5)
 FOLDERS = (None, "folder", 5, [None])

@@ -92,7 +92,7 @@ def check_out(out: Any, shape: tuple[int, ...]) -> None:
     if not isinstance(out, np.ndarray) or out.shape != shape:
         found = f"has shape {out.shape}" if isinstance(out, np.ndarray) else f"is a {type(out).__name__}, {shown(out)}"
         raise ArgumentError(f"out {found}, expected {shape}")
-    if out.dtype.kind not in "fc":
+    if not np.can_cast(np.float64, out.dtype, "same_kind"):
         raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
     if not out.flags.writeable:
         raise ArgumentError("out is read-only, expected an array that can be written")

@@ -145,7 +145,7 @@ def equations(
     values = {} if named else {parameter.name: parameter.value for parameter in task.parameters()}
     notes: list[str] = []
     found: dict[str, sympy.Matrix] = {}
-    for name in what:
+    for name in quantities:
         try:
             entries = task.answer(name, algebra.symbol)
             if _terms(entries) > MOST_TERMS:
@@ -161,7 +161,7 @@ def equations(
     if rounded:
         notes.append(f"Axes and rotations are rounded to exact numbers; their entries changed by up to {rounded:.1g}.")
     q, v = positions(robot), rates(robot)
-    names = [c.name for c in (*q, *v, *(rates(robot, "a") if "inverse_dynamics" in what else ()))] + [p.name for p in parameters]
+    names = [c.name for c in (*q, *v, *(rates(robot, "a") if "inverse_dynamics" in quantities else ()))] + [p.name for p in parameters]
     symbols = {name: sympy.Symbol(name) for name in names}
     return Equations(robot, method, found, symbols, parameters, q, v, task.gravity, task.apart(), frame, tuple(notes))
 
