@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import FOLDER
 from numpy.typing import NDArray
-from test_validate import FOLDER
 from urdf_text import inertial, joint, link, massless, pinocchio_model, point_mass, random_link, random_tree
 from urdf_text import robot as robot_text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_validate import FOLDER, runner
+from examples import FOLDER, runner
 
 import urdf_gibbs as ug
 from urdf_gibbs import lint

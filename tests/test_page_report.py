@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Opened
+from examples import FOLDER
 from test_report import BROKEN, EVIL, changed_rocker
-from test_validate import FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.lint import check

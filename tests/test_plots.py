@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import runner
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from numpy.typing import NDArray
 from test_recording import long_run
-from test_validate import runner
 from urdf_text import inertial, joint, link, robot
 
 import urdf_gibbs as ug
