@@ -79,7 +79,7 @@ def test_a_root_at_the_start_is_divided_out() -> None:
     for _ in range(50):
         rest = Polynomial(rng.normal(size=roots.DEGREE))
         b = bernstein(Polynomial([0.0, 1.0]) * rest)
-        roots.without_zero(b, float(rest(0.0)))
+        roots.divide_by_x(b, float(rest(0.0)))
         np.testing.assert_allclose(b[: roots.DEGREE], bernstein(rest, roots.DEGREE - 1), atol=1e-12)
 
 
@@ -87,7 +87,7 @@ def test_halves_are_the_polynomial_on_both_halves() -> None:
     p = Polynomial(np.random.default_rng(1).normal(size=roots.DEGREE + 1))
     b, left, work = bernstein(p), np.zeros(roots.DEGREE + 1), np.zeros(roots.DEGREE + 1)
     right = b.copy()
-    roots.halved(b, left, right)
+    roots.halve(b, left, right)
     for x in np.linspace(0, 1, 7):
         assert roots.value_at(left, x, work) == pytest.approx(p(0.5 * x), abs=1e-13)
         assert roots.value_at(right, x, work) == pytest.approx(p(0.5 + 0.5 * x), abs=1e-13)

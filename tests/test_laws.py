@@ -278,7 +278,7 @@ def test_forces_of_held_contacts_push_where_they_can_and_are_the_shortest() -> N
         B[:, 0] = np.abs(B[:, 0])  # some forces >= 0 cannot cancel
         f = np.maximum(0.0, rng.normal(size=n))
         K, c, lam = B @ B.T, B @ (B.T @ f), np.empty(n)
-        assert compiled(layout.PRESS, K, c, c, lam) < 1e-10
+        assert compiled(layout.LEAST_NORM_PUSH, K, c, c, lam) < 1e-10
         changed += bool((np.linalg.pinv(K, rcond=1e-10) @ c < -1e-9 * f.max()).any())
         assert (lam >= 0.0).all()
         np.testing.assert_allclose(B.T @ lam, B.T @ f, atol=1e-9 * np.abs(B.T @ f).max())
@@ -294,7 +294,7 @@ def test_forces_that_must_pull_are_those_of_the_pseudo_inverse() -> None:
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     for c in (np.array([1.0, -1.0]), np.array([-1.0, -1.0])):
         lam = np.empty(2)
-        compiled(layout.PRESS, K, c, c, lam)
+        compiled(layout.LEAST_NORM_PUSH, K, c, c, lam)
         np.testing.assert_allclose(lam, np.linalg.solve(K, c), rtol=1e-12)
 
 

@@ -151,7 +151,7 @@ def test_the_page_of_a_long_run_is_bounded_and_says_what_it_leaves_out(count: in
     t, q = unpacked(motion["t"]), unpacked(motion["q"])
     assert len(t) <= 4000 + 2000 + 2 * 500 and len(view.html()) < 12e6
     assert motion["all_impacts"] == count and len(motion["impacts"]) <= min(count, 2000)
-    assert isinstance(run.impacts, LazyImpacts) and sum(one is not None for one in run.impacts._made) <= 2000 + 1000
+    assert isinstance(run.impacts, LazyImpacts) and sum(one is not None for one in run.impacts._impacts) <= 2000 + 1000
     if not count:
         assert view.notes == []
         return

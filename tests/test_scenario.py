@@ -24,7 +24,7 @@ from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario, ScenarioError, parse_scenario, read_scenario
 from urdf_gibbs.simulation.scenario.expression import evaluate
 from urdf_gibbs.simulation.scenario.lines import key_lines, line_of
-from urdf_gibbs.simulation.scenario.schema import ARGUMENTS, KINDS, MOTIONS, Made, arguments_of
+from urdf_gibbs.simulation.scenario.schema import ARGUMENTS, KINDS, MOTIONS, Instance, arguments_of
 from urdf_gibbs.simulation.scenario.values import Values
 
 HEAD = 'duration = 1.0\n[robot]\nfile = "branched12"\n'  # three lines; tables may follow
@@ -660,7 +660,7 @@ def test_what_the_schema_accepts_of_a_wall_its_class_accepts(kind: type) -> None
     }
     tried: list[Any] = [0.0, -1.0, 2.0, "inside", "x", [0, 0, 0], [1, 1, 1], [1, 0, 1], [-1, 2, 1], [0, 1], [1, 0], [1, 1], [[1]], [[1, 2]]]
     tried += [[[1, 0, 0], [0, 1, 0], [0, 0, -1]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[1, 0, 0], [0, 1, 0], [0, 0, 1.00001]]]
-    made = Made({"one": kind}, "")
+    made = Instance({"one": kind}, "")
     for key in arguments_of(made, "one").keys or {}:
         if key not in good:
             continue

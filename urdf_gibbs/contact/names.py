@@ -1,5 +1,5 @@
-"""The names of the impact laws, for those who must not wait for Numba."""
+"""The names of the impact laws, apart from their code so that they can be listed without loading it."""
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # a law's code is its place here
+LAWS = ("newton", "newton-equality", "poisson")  # the position of a law is its code in compiled functions

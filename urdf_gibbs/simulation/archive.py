@@ -1,4 +1,4 @@
-"""A trajectory as the arrays of one file, and back. stored.py looks at a file's bytes before anything is believed."""
+"""Converts a trajectory to the arrays of one file and back. stored.py checks a file's bytes before they are used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT, VERSION = "urdf_gibbs trajectory", 1
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
-    """The arrays of a file; "header" is JSON, impacts lie one behind the other."""
+    """The arrays of a file; "header" is JSON, impacts follow each other."""
     robot, robot_arrays = pack(trajectory.robot)
     impacts, phases = trajectory.impacts, trajectory.phases
     header = {
@@ -50,7 +50,7 @@ def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
     return {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
 
 
-# Shapes of the entries of a file as far as they are known before it is read; () where an entry may be left out.
+# Shapes of a file's entries as far as they are known before it is read; (): the entry is optional.
 ROBOT_SHAPES: dict[str, Shape] = {
     "source": (None,),
     "joints": (None, None),
@@ -118,7 +118,7 @@ def _robot(values: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Robot:
 
 
 def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any], robot: Robot) -> None:
-    """Refuse arrays that do not fit each other, the header or the robot, and times that are none."""
+    """Refuse arrays that do not fit each other, the header or the robot, and invalid times."""
     rows, count, touched = stored["t"].size, len(header["impacts"]), sum(len(points) for points, _, _ in header["impacts"])
     widths = {"q": robot.nq, "v_before": robot.nv, "v_after": robot.nv}
     expected: dict[str, Shape] = {

@@ -1,4 +1,4 @@
-"""What a simulation tells of its impacts. Points, normals and velocities are in the world's frame; SI units."""
+"""The impacts of a simulation as values. Points, normals and velocities are in the world frame; SI units."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Impact:
     limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
     contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
     solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
-    inelastic end of a cycle, in which contacts hand each other blows too weak to matter (see ``zeno`` of ``simulate``).
+    inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
     time: float
@@ -99,8 +99,8 @@ STATES = ("q", "v_before", "v_after")
 ARRAYS = (*VECTORS, *SCALARS, *STATES)
 
 
-def made_impact(**fields: Any) -> Impact:
-    """An Impact of fields that are known to be right: nothing is checked or copied."""
+def unchecked_impact(**fields: Any) -> Impact:
+    """An Impact from fields that are known to be valid: nothing is checked or copied."""
     impact = Impact.__new__(Impact)
     for name in ARRAYS:
         fields[name].flags.writeable = False
@@ -109,14 +109,14 @@ def made_impact(**fields: Any) -> Impact:
 
 
 class LazyImpacts(Sequence[Impact]):
-    """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
+    """Impacts made on first access. Behaves like a tuple, and is pickled as one."""
 
     def __init__(self, count: int, make: Callable[[int], Impact]) -> None:
-        self._made: list[Impact | None] = [None] * count
+        self._impacts: list[Impact | None] = [None] * count
         self._make = make
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._impacts)
 
     @overload
     def __getitem__(self, index: int) -> Impact: ...
@@ -125,10 +125,10 @@ class LazyImpacts(Sequence[Impact]):
     def __getitem__(self, index: int | slice) -> Impact | tuple[Impact, ...]:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
-        made = self._made[index]
-        if made is None:
-            made = self._made[index] = self._make(range(len(self))[index])
-        return made
+        impact = self._impacts[index]
+        if impact is None:
+            impact = self._impacts[index] = self._make(range(len(self))[index])
+        return impact
 
     def __repr__(self) -> str:
         return repr(tuple(self))
@@ -137,57 +137,57 @@ class LazyImpacts(Sequence[Impact]):
         return tuple, (list(self),)
 
 
-class _Piece(NamedTuple):
-    """Impacts of one time that the record was emptied, in the columns of Record (layout.py)."""
+class _Batch(NamedTuple):
+    """The impacts of one drain of the record, in the columns of Record (layout.py)."""
 
     y: Array
     v: Array
     counts: NDArray[np.int64]
     numbers: Array
     contact: NDArray[np.int64]
-    part_numbers: Array
+    contact_numbers: Array
 
 
 class ImpactTable:
-    """The impacts of a run as arrays that belong to nobody else; ``impact`` makes the record of one.
+    """The impacts of a run, as copies of the record's arrays; ``impact`` makes the Impact of one.
 
     points, walls: names of all contacts; moving (contacts,): whether the contact's wall moves, and so can do work.
     """
 
     def __init__(self, points: tuple[str, ...], walls: tuple[str, ...], moving: NDArray[np.bool_], nq: int) -> None:
         self._points, self._walls, self._moving, self._nq = points, walls, moving, nq
-        self._places: list[tuple[_Piece, int, slice]] = []  # which piece, which impact of it, which contacts of it
+        self._rows: list[tuple[_Batch, int, slice]] = []  # batch, impact within it, its contacts
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._rows)
 
-    def take(self, r: Record) -> None:
-        """Copy the impacts of the driver's record."""
-        n, parts = r.blows, r.parts
-        counts = r.blow_counts[:n].copy()
-        own = r.part[:parts].copy(), r.part_numbers[:parts].copy()
-        piece = _Piece(r.blow_y[:n].copy(), r.blow_v[:n].copy(), counts, r.blow_numbers[:n].copy(), *own)
+    def add(self, r: Record) -> None:
+        """Copy the impacts from the driver's record."""
+        n, parts = r.impacts, r.impact_contacts
+        counts = r.impact_counts[:n].copy()
+        own = r.contact[:parts].copy(), r.contact_numbers[:parts].copy()
+        batch = _Batch(r.impact_y[:n].copy(), r.impact_v[:n].copy(), counts, r.impact_numbers[:n].copy(), *own)
         first = 0
         for i, k in enumerate(counts[:, 0].tolist()):
-            self._places.append((piece, i, slice(first, first + k)))
+            self._rows.append((batch, i, slice(first, first + k)))
             first += k
 
-    def pushed(self, i: int) -> list[int]:
+    def struck(self, i: int) -> list[int]:
         """The contacts of the i-th impact that were given an impulse."""
-        piece, _, own = self._places[i]
-        contacts: list[int] = piece.contact[own][piece.part_numbers[own, 14] > 0.0].tolist()
+        batch, _, own = self._rows[i]
+        contacts: list[int] = batch.contact[own][batch.contact_numbers[own, 14] > 0.0].tolist()
         return contacts
 
     def impact(self, i: int) -> Impact:
-        """The i-th."""
-        piece, row, own = self._places[i]
-        which, numbers = piece.contact[own], piece.part_numbers[own]
-        _, rounds, law, cycle = piece.counts[row].tolist()
-        time, certificate, kinetic, left, potential = piece.numbers[row].tolist()
+        """The i-th impact."""
+        batch, row, own = self._rows[i]
+        which, numbers = batch.contact[own], batch.contact_numbers[own]
+        _, rounds, law, cycle = batch.counts[row].tolist()
+        time, certificate, kinetic, left, potential = batch.numbers[row].tolist()
         before, approach = numbers[:, 6:9], numbers[:, 9]
         speed = np.sqrt(np.einsum("ij,ij->i", before, before))
         cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
-        return made_impact(
+        return unchecked_impact(
             time=time,
             points=tuple(self._points[c] for c in which),
             walls=tuple(self._walls[c] for c in which),
@@ -202,9 +202,9 @@ class ImpactTable:
             restitution=numbers[:, 15],
             energy_before=kinetic + potential,
             energy_after=left + potential,
-            q=piece.y[row, : self._nq],
-            v_before=piece.y[row, self._nq :],
-            v_after=piece.v[row],
+            q=batch.y[row, : self._nq],
+            v_before=batch.y[row, self._nq :],
+            v_after=batch.v[row],
             law=LAWS[law],
             rounds=rounds,
             certificate=certificate,

@@ -1,11 +1,11 @@
-"""What has happened, written down for Python. Compiled."""
+"""Writes rows and impacts into the record that Python reads. Compiled."""
 
 from __future__ import annotations
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.impact import law_now
-from urdf_gibbs.simulation.layout import CERTIFICATE, CYCLE, IMPULSE, LAW, MOMENT, PARTS, RESTITUTION, ROUNDS, Record, State, System
+from urdf_gibbs.simulation.impact import current_law
+from urdf_gibbs.simulation.layout import CERTIFICATE, CYCLE, IMPULSE, LAW, RESTITUTION, ROUNDS, STRUCK, TIME, Record, State, System
 
 
 @jit
@@ -24,24 +24,24 @@ def write_row(r: Record, st: State, stepped: bool) -> None:
 
 @jit
 def write_impact(s: System, st: State, r: Record, k: int, certificate: float) -> None:
-    i, first, nq = r.blows, r.parts, s.q.shape[0]
-    copy(st.y[nq:], r.blow_v[i])
-    counts, numbers = r.blow_counts[i], r.blow_numbers[i]
-    counts[PARTS], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, law_now(st), st.ends_cycle
-    numbers[MOMENT], numbers[CERTIFICATE] = st.time, certificate
+    i, first, nq = r.impacts, r.impact_contacts, s.q.shape[0]
+    copy(st.y[nq:], r.impact_v[i])
+    counts, numbers = r.impact_counts[i], r.impact_numbers[i]
+    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, current_law(st), st.ends_cycle
+    numbers[TIME], numbers[CERTIFICATE] = st.time, certificate
     for j in range(k):
-        r.part[first + j] = s.which[j]
-        r.part_numbers[first + j, IMPULSE] = s.lam[j]
-        r.part_numbers[first + j, RESTITUTION] = s.e[j]
-    r.blows, r.parts = i + 1, first + k
+        r.contact[first + j] = s.selected[j]
+        r.contact_numbers[first + j, IMPULSE] = s.lam[j]
+        r.contact_numbers[first + j, RESTITUTION] = s.e[j]
+    r.impacts, r.impact_contacts = i + 1, first + k
 
 
 @jit
-def room_left(r: Record, contacts: int) -> bool:
-    """Whether the record can take one more step and impact."""
+def has_room(r: Record, contacts: int) -> bool:
+    """Whether the record has room for one more step and impact."""
     return (
         r.rows + 2 < r.t.shape[0]
-        and r.blows + 1 < r.blow_numbers.shape[0]
-        and r.parts + contacts < r.part.shape[0]
-        and r.turns + contacts < r.turn_t.shape[0]
+        and r.impacts + 1 < r.impact_numbers.shape[0]
+        and r.impact_contacts + contacts < r.contact.shape[0]
+        and r.phase_changes + contacts < r.change_time.shape[0]
     )

@@ -25,13 +25,13 @@ from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
 from urdf_gibbs.names import Law
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation import record, strike
-from urdf_gibbs.simulation.controlled import Controller, Switches
+from urdf_gibbs.simulation import record, resolve
+from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.interruptible import Interruptible
-from urdf_gibbs.simulation.layout import FINISHED, GAP, HUB, OK, PAUSED, PRESENT, UNIT, State
+from urdf_gibbs.simulation.layout import FINISHED, GAP, GRADIENT, HUB, OK, PAUSED, PRESENT, State
 from urdf_gibbs.simulation.log import Facts, Log
 from urdf_gibbs.simulation.program import Program
 from urdf_gibbs.simulation.trajectory import Trajectory
@@ -40,11 +40,11 @@ from urdf_gibbs.walls import Drift, Vibration, Wall
 Array = NDArray[np.float64]
 Progress = Callable[[float, int], None]
 
-DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
-LOOK_EVERY = 0.1  # s between two looks at Ctrl-C
-SMALL = 100  # velocities: 512 steps take some hundredths of a second at most
-AT_ONCE, ASKING = 512, 16  # steps at first, without and with functions of the user's
-MOST_AT_ONCE = 1_000_000
+ALLOWED_DEPTH = 1e-9  # m: penetration at the start that counts as rounding
+POLL_INTERVAL = 0.1  # s between two checks for Ctrl-C
+SMALL_ROBOT = 100  # velocities: FIRST_STEPS steps take a few hundredths of a second at most
+FIRST_STEPS, FIRST_STEPS_WITH_CALLBACKS = 512, 16  # of the first call of advance, without and with functions of the user's
+MAX_STEPS = 1_000_000
 PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
@@ -148,7 +148,7 @@ class Simulator:
         self._program = Program(self.description, self._candidates)
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
-        _made.add(self)
+        _simulators.add(self)
 
     def run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None = None) -> Trajectory:
         """Simulate from a start.
@@ -168,7 +168,7 @@ class Simulator:
             SimulationError: The motion cannot go on; the trajectory so far is with it.
         """
         start = checked_start(self.robot, q0, v0, duration)
-        with self._alone():
+        with self._exclusive():
             return self._run(start, progress)
 
     def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
@@ -188,12 +188,12 @@ class Simulator:
             SimulationError: The law has no answer.
         """
         start = Start(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), 0.0)
-        with self._alone():
+        with self._exclusive():
             return self._impact(start, time)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """While others wait."""
+    def _exclusive(self) -> Iterator[None]:
+        """Hold the lock; other threads wait."""
         if threading.current_thread() is self._owner:
             raise ArgumentError("this Simulator is running already; expected another Simulator inside of its controller")
         with self._lock:
@@ -208,10 +208,10 @@ class Simulator:
         log = Log(self._facts, program.record)
         program.system.torque[:] = program.system.tau[:] = self.description.torque
         self._candidates.callbacks.error = None
-        if program.controlled:
-            program.controlled.problem = None
+        if program.callbacks:
+            program.callbacks.problem = None
         started = clock.perf_counter()
-        status = self._advanced(log, progress)
+        status = self._advance(log, progress)
         if progress is not None:
             progress(state.time, state.impacts)
         statistics = self._statistics(clock.perf_counter() - started)
@@ -220,28 +220,30 @@ class Simulator:
         cause = cause_of(status, self.description, program, self._candidates.callbacks)
         if isinstance(cause, KeyboardInterrupt):
             return log.trajectory("interrupted", statistics, start.duration)
-        raise self._failed(status, cause, log, statistics, start.duration) from cause
+        raise self._failure(status, cause, log, statistics, start.duration) from cause
 
-    def _advanced(self, log: Log, progress: Progress | None) -> int:
-        """The status with which the run ends; PAUSED where it was interrupted."""
+    def _advance(self, log: Log, progress: Progress | None) -> int:
+        """Run to the end; returns the final status, PAUSED where Ctrl-C interrupted the run."""
         program, state = self._program, self._program.state
-        asks = program.controlled is not None or bool(self._candidates.callbacks.functions)
-        status, steps = PAUSED, ASKING if asks else AT_ONCE
-        if not asks and self.robot.nv <= SMALL:  # a run as short as that ends by an exception where somebody presses Ctrl-C
+        has_callbacks = program.callbacks is not None or bool(self._candidates.callbacks.functions)
+        status, steps = PAUSED, FIRST_STEPS_WITH_CALLBACKS if has_callbacks else FIRST_STEPS
+        if not has_callbacks and self.robot.nv <= SMALL_ROBOT:  # so short that Python's own KeyboardInterrupt will do
             status = program.advance(steps)
-            log.take()
+            log.drain()
         if status != PAUSED:
             return status
         with Interruptible() as interrupted:
-            if program.controlled:
-                program.controlled.interrupted = interrupted
+            if program.callbacks:
+                program.callbacks.interrupted = interrupted
             while status == PAUSED and not interrupted:
-                before, done = clock.perf_counter(), _tried(state)
+                before, done = clock.perf_counter(), _attempts(state)
                 status = program.advance(steps)
-                log.take()
+                log.drain()
                 took = clock.perf_counter() - before
-                tried = max(1, _tried(state) - done)  # the record may have been full sooner
-                steps = int(min(MOST_AT_ONCE, max(ASKING, min(4.0 * steps, tried * 0.5 * LOOK_EVERY / max(took, 1e-9)))))
+                tried = max(1, _attempts(state) - done)  # fewer than ``steps`` where the record filled up
+                steps = int(
+                    min(MAX_STEPS, max(FIRST_STEPS_WITH_CALLBACKS, min(4.0 * steps, tried * 0.5 * POLL_INTERVAL / max(took, 1e-9))))
+                )
                 if progress is not None:
                     progress(state.time, state.impacts)
         return status
@@ -254,12 +256,12 @@ class Simulator:
             "evaluations": self._program.system.evaluations,
             "impacts": state.impacts,
             "cycles": state.cycles,
-            "energy_at_rest": state.taken,
+            "energy_at_rest": state.energy_at_rest,
             "seconds": seconds,
         }
 
-    def _failed(self, status: int, cause: BaseException | None, log: Log, statistics: dict[str, Any], duration: float) -> SimulationError:
-        """The error of a run, or of one impact, that cannot go on."""
+    def _failure(self, status: int, cause: BaseException | None, log: Log, statistics: dict[str, Any], duration: float) -> SimulationError:
+        """The error for a run, or a single impact, that cannot go on."""
         state, nq = self._program.state, self.robot.nq
         reason = reason_of(status, cause, self.robot, state, self._facts.names, log)
         trajectory = log.trajectory(f"failed: {reason}", statistics, duration)
@@ -267,33 +269,33 @@ class Simulator:
 
     def _start(self, start: Start, time: float = 0.0) -> State:
         """The state at the start of a run; PenetrationError where it is inside a wall."""
-        state, nq, found = self._program.state, self.robot.nq, self._candidates
+        state, nq, candidates = self._program.state, self.robot.nq, self._candidates
         self._program.reset()
         state.time, state.end = time, start.duration
         state.y[:nq], state.y[nq:] = start.q, start.v
         state.K[0] = 0.0
         state.turning[:, : HUB + 1] = 0.0
-        if found.points:
+        if candidates.points:
             state.held[:] = 0
             state.force[:] = 0.0
-            state.last[:] = -np.inf
-            self._program.see_contacts(time, PRESENT)
-            found.callbacks.raise_error()
-            if state.gaps[:, GAP].min() < 0.0 and (state.gaps[:, GAP] < -DEEP * state.gaps[:, UNIT]).any():
-                gap = state.gaps[:, GAP] / state.gaps[:, UNIT]
-                deep = np.flatnonzero(gap < -DEEP)
-                raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
+            state.last_struck[:] = -np.inf
+            self._program.update_gaps(time, PRESENT)
+            candidates.callbacks.raise_error()
+            if state.gaps[:, GAP].min() < 0.0 and (state.gaps[:, GAP] < -ALLOWED_DEPTH * state.gaps[:, GRADIENT]).any():
+                gap = state.gaps[:, GAP] / state.gaps[:, GRADIENT]
+                deep = np.flatnonzero(gap < -ALLOWED_DEPTH)
+                raise PenetrationError([(candidates.points[c], candidates.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
         return state
 
     def _impact(self, start: Start, time: float) -> Impact | None:
         program, state = self._program, self._start(start, time)
         log = Log(self._facts, program.record)
         record.write_row(program.record, state, False)
-        status = strike.strike(program.system, state, program.record, -1)
-        log.take()
+        status = resolve.resolve_contacts(program.system, state, program.record, -1)
+        log.drain()
         if status != OK:
             cause = cause_of(status, self.description, program, self._candidates.callbacks)
-            raise self._failed(status, cause, log, {}, 0.0) from cause
+            raise self._failure(status, cause, log, {}, 0.0) from cause
         return log.impact(0) if log.count else None
 
 
@@ -357,9 +359,9 @@ def simulate(
         max_step: Longest step [s].
         tie: Contacts that would close within this time of each other, at the velocities before or after, are solved together [s].
         zeno: A bounce shorter than this is the last, then the contact holds [s].
-        cycle: Where contacts of restitution below 1 hand blows to each other within this time [s], a bounce shorter than it is the last,
-            and what rests stays where it would be lifted for less; 0 for every blow as it is, however many. The energy that this
-            takes is told in ``statistics["energy_at_rest"]`` [J].
+        cycle: Where contacts with restitution below 1 pass impacts back and forth within this time [s], a bounce shorter than it is the
+            last, and a resting contact stays at rest if it would be lifted for less; 0: every impact is computed, however many there
+            are. ``statistics["energy_at_rest"]`` is the energy that this removes [J].
         resolution: What happens faster on a wall that is a Python function may be missed [s].
         dense: Whether the interpolant of each step is kept.
         memory: Rows that would take more [bytes] lose their interpolants, then every other row in flight; all impacts are kept, and
@@ -383,22 +385,22 @@ def simulate(
     return _simulator(robot, {**touching, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
 
 
-_made: WeakSet[Simulator] = WeakSet()
+_simulators: WeakSet[Simulator] = WeakSet()
 SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options
 
 
-def _begin_child() -> None:
-    """A forked process may inherit a simulator while another thread, which it does not have, runs it."""
-    for simulator in _made:
+def _after_fork() -> None:
+    """Release the locks in a forked process: the thread that held one does not exist there."""
+    for simulator in _simulators:
         simulator._lock, simulator._owner = threading.Lock(), None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
-    """A Simulator for these options; the last few without functions of the user's in them are kept with the robot."""
+    """A Simulator for these options. The last few are kept with the robot, unless their options contain functions of the user's."""
     try:
         key = tuple((name, _hashable(value)) for name, value in sorted(options.items()))
         hash(key)
@@ -408,7 +410,7 @@ def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
 
 
 def _hashable(value: Any) -> Any:
-    """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
+    """The value in hashable form; TypeError for functions, whose results may change."""
     kind: Any = type(value)
     if kind in PLAIN:
         return value
@@ -428,6 +430,6 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _tried(state: State) -> int:
-    """Steps and impacts so far."""
+def _attempts(state: State) -> int:
+    """Steps tried and impacts so far."""
     return state.accepted + state.rejected + state.impacts

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-__all__ = ["Energies", "Impact", "LazyImpacts", "Phase", "Trajectory", "coordinate_names", "made_trajectory", "plain"]
+__all__ = ["Energies", "Impact", "LazyImpacts", "Phase", "Trajectory", "coordinate_names", "plain", "unchecked_trajectory"]
 
 DENSE_TERMS = 7  # coefficients of the interpolant of DOP853 for each segment and coordinate
 COORDINATE_SUFFIXES = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 3: ("x", "y", "angle")}
@@ -292,14 +292,14 @@ class Trajectory:
         return f"<Trajectory of {self.robot.name!r}: {span}, {counts}, {self.status}>"
 
 
-def made_trajectory(**fields: Any) -> Trajectory:
-    """A Trajectory of fields that are known to be right and belong to nobody else: nothing is checked or copied."""
-    made = Trajectory.__new__(Trajectory)
+def unchecked_trajectory(**fields: Any) -> Trajectory:
+    """A Trajectory from fields that are known to be valid and not shared: nothing is checked or copied."""
+    trajectory = Trajectory.__new__(Trajectory)
     for name in ("gravity", "t", "q", "v", "contact_forces", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
-    made.__dict__.update(fields)
-    return made
+    trajectory.__dict__.update(fields)
+    return trajectory
 
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:

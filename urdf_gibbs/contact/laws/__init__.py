@@ -21,7 +21,7 @@ _newton, _newton_equality, _poisson = newton.impulses, newton_equality.impulses,
 
 @jit_inline
 def impulses(law: int, K: Array, u: Array, e: Array, lam: Array) -> float:
-    """The impulses lam (k,) by the law of this code; gives its certificate, NaN for a code that is none.
+    """The impulses lam (k,) by the law with this code; returns its certificate, NaN for an unknown code.
 
     K (k, k) = J M⁻¹ Jᵀ [1/kg], u (k,) [m/s] negative where approaching, e (k,), lam (k,) [N s] is filled. Velocities after: u + K lam.
     """

@@ -1,4 +1,4 @@
-"""What a scenario file says, as values: robot, start, walls, laws and tolerances, and published results to compare with."""
+"""The content of a scenario file: robot, start, walls, laws and tolerances, and published results to compare with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ReferenceImpact:
-    """An impact as somebody else has it; what the file does not give is NaN.
+    """A published impact; what the file does not give is NaN.
 
     ``time`` [s], ``angle`` of attack [deg], change of the normal ``velocity`` [m/s], ``impulse`` [N s] on each of ``points``.
     """
@@ -33,7 +33,7 @@ class ReferenceImpact:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Published results to compare with, and where they stand."""
+    """Published results to compare with, and their source."""
 
     source: str
     impacts: tuple[ReferenceImpact, ...]
@@ -41,7 +41,7 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What a scenario file says. Arrays are read-only.
+    """The content of a scenario file. Arrays are read-only.
 
     ``q0`` (nq,), ``v0`` (nv,), ``duration`` [s], ``gravity`` (3,) [m/s^2], ``torque`` (nv,) [N m, N] constant; ``points`` None:
     joint origins and tips; ``tolerances`` holds those that the file gives.
@@ -66,6 +66,6 @@ class Scenario:
     reference: Reference | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """What ``simulate(**arguments)`` takes; tolerances that the file does not give are left to it."""
+        """The arguments for ``simulate(**arguments)``, without the tolerances that the file does not give."""
         names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "gravity", "torque", "points", "pairs")
         return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | dict(self.tolerances)

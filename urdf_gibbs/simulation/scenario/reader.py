@@ -25,7 +25,7 @@ from urdf_gibbs.simulation.scenario.robot import read_robot
 from urdf_gibbs.simulation.scenario.start import by_joint, position, velocity
 from urdf_gibbs.simulation.scenario.values import Values
 
-# The last words of tomllib's messages: the only place where it tells the line before Python 3.14.
+# The end of tomllib's messages: before Python 3.14 the only place that gives the line.
 AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -70,7 +70,7 @@ def parse_scenario(text: str, file: str = "<text>") -> Scenario:
 
 
 def _syntax(problem: ValueError, text: str, file: str) -> Problem:
-    """What tomllib complains of, on its line."""
+    """The problem that tomllib reports, with its line."""
     message = str(problem)
     at = AT.search(message)
     line = int(at[1]) if at and at[1] else text.rstrip("\n").count("\n") + 1 if at else 1
