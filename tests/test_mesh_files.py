@@ -16,7 +16,6 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -476,13 +475,11 @@ BOMB = "<!DOCTYPE COLLADA [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{i} '{f'&a{
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_dae_entities_are_refused(write, encoding: str) -> None:
     text = dae("<title>&a11;</title>", head=BOMB).decode().replace("utf-8", encoding)
-    start = time.perf_counter()
-    with pytest.raises(MeshError, match="entities"):
+    with pytest.raises(MeshError, match="entities"):  # expanded they would fill 3e11 bytes
         load_mesh(write("a.dae", text.encode(encoding)))
     outside = "<!DOCTYPE COLLADA [<!ENTITY a11 SYSTEM 'file:///etc/passwd'>]>"
     with pytest.raises(MeshError, match="entities"):
         load_mesh(write("b.dae", dae("<title>&a11;</title>", head=outside)))
-    assert time.perf_counter() - start < 2.0
 
 
 def test_dae_nested_without_end(write) -> None:
@@ -565,7 +562,6 @@ def test_face_of_a_vertex_that_is_not_there(write) -> None:
 def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     whole = WRITERS[name]()
     random = np.random.default_rng(5)
-    start = time.perf_counter()
     for k in range(120):
         spoilt = bytearray(whole)
         if k % 3 == 0:
@@ -580,7 +576,6 @@ def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.Captur
         with contextlib.suppress(MeshError):
             solid = load_mesh(path)
             assert len(solid.faces) and np.isfinite(solid.vertices).all() and solid.faces.max() < len(solid.vertices)
-    assert time.perf_counter() - start < 20.0
     assert capfd.readouterr() == ("", "") and not caplog.records
 
 
