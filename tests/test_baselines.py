@@ -16,11 +16,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import sympy
+from examples import FOLDER
 from flexible_trees import chain, spatial_chain
 from numpy.typing import NDArray
 from random_trees import random_tree
 from scipy.integrate import solve_ivp
-from test_validate import FOLDER
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug

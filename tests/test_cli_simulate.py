@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_validate import runner
+from examples import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app, simulate_report

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import runner
 from flexible_trees import Array, chain, lagrangian, random_flexible, spatial_chain, state
 from random_trees import random_tree
-from test_validate import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
@@ -278,13 +278,13 @@ def test_rods_are_put_in_where_a_link_has_no_inertial_and_others_are_not_compare
 @pytest.mark.parametrize("base", ["fixed", "floating", "planar"])
 def test_random_trees_have_pinocchios_rods_as_their_rigid_limit(base: str) -> None:
     compared = 0
-    for seed in range(8):
-        text = random_flexible(seed, 6)
+    for seed in range(4):
+        text = random_flexible(seed, 5)
         robot = loaded(text, base)
         report = compare.validate(robot, text, samples=2, methods=[THREE, FOUR])
         assert report.agrees, (seed, report.worst, report.notes)
         compared += report.reference.endswith("Pinocchio")
-    assert compared > 4
+    assert compared > 2
 
 
 def test_what_differs_from_pinocchio_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

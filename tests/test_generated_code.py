@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import sympy
+from examples import FOLDER, runner
 from random_trees import random_tree
-from test_validate import FOLDER, runner
 from urdf_text import joint as joint_text
 from urdf_text import link as link_text
 from urdf_text import point_mass

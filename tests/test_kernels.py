@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import FOLDER
 from numpy.typing import NDArray
-from test_validate import FOLDER
 from urdf_text import inertial, joint, link, massless, pinocchio_model, point_mass, random_link, random_tree
 from urdf_text import robot as robot_text
 
@@ -1018,7 +1018,6 @@ def test_other_threads_run_during_a_large_batch() -> None:
     stop.set()
     other.join()
     during = sum(begin < tick < end for tick in ticks)
-    assert end - begin > 0.01
     assert during >= 5, f"{during} ticks of 1 ms in {end - begin:.3f} s"  # one or two would come with the lock held throughout
 
 

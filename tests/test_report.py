@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples import FOLDER
 from random_trees import random_tree
-from test_validate import FOLDER
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug

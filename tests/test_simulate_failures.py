@@ -270,9 +270,7 @@ def test_ctrl_c_returns_what_there_is(case: str, tmp_path: Path) -> None:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        sent = time.monotonic()
         assert process.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 2.0
         assert process.stdout.readline().startswith(str(tmp_path))
         assert process.wait(60) == 0
     finally:
