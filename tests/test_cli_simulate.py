@@ -267,7 +267,7 @@ def test_point_names_are_not_markup(tmp_path: Path) -> None:
         (["--duration", "soon"], "--duration"),
         (["--restitution", "1.5"], "from 0 to 1"),
         (["--rtol", "-1"], "--rtol"),
-        (["--law", "hooke"], "newton-equality"),
+        (["--law", "hooke"], "newton_equality"),
         (["--out", "/no/such/folder/run.npz"], "folder that exists"),
         (["--json", "/"], "--json"),
     ],

@@ -312,7 +312,7 @@ def test_bent_links_have_the_momentum_and_the_jacobians_of_point_masses(base: st
         cloud = PointMasses(robot, compare.EARTH_GRAVITY).answers(q, v, points)
         # Round-off of some hundred sums: 2e-15 measured.
         np.testing.assert_allclose(ug.momentum(robot, q, v), cloud.momentum, rtol=0, atol=1e-12 * np.abs(cloud.momentum).max())
-        np.testing.assert_allclose(ug.centre_of_mass(robot, q), cloud.com, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(ug.centre_of_mass(robot, q), cloud.centre_of_mass, rtol=0, atol=1e-12)
         assert ug.potential_energy(robot, q) == pytest.approx(cloud.potential, rel=1e-12)
         for link, point in points.items():
             np.testing.assert_allclose(ug.jacobian(robot, q, link, point), cloud.jacobians[link], rtol=0, atol=1e-12)

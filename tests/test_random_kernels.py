@@ -24,7 +24,6 @@ from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs import Robot
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.scalar import cos, sin
 from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
@@ -32,6 +31,7 @@ from urdf_gibbs.engine.objects import load_code
 from urdf_gibbs.engine.questions import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
 from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 Array = NDArray[np.float64]
 

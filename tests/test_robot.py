@@ -156,7 +156,7 @@ def test_what_is_fixed_to_the_world_is_kept_as_base_inertia() -> None:
     """Pinocchio puts it into the inertia of its universe."""
     ours, theirs = quiet(ARM).base_inertia, pinocchio_model(ARM).inertias[0]
     assert ours.mass == pytest.approx(theirs.mass, rel=1e-14)
-    np.testing.assert_allclose(ours.com, theirs.lever, atol=ROUND_OFF)
+    np.testing.assert_allclose(ours.centre_of_mass, theirs.lever, atol=ROUND_OFF)
     np.testing.assert_allclose(np.reshape(ours.inertia, (3, 3)), theirs.inertia, atol=ROUND_OFF)
 
 
@@ -189,7 +189,7 @@ def test_record_of_a_robot_cannot_be_changed(record: Callable[[Robot], Any]) -> 
             setattr(found, field.name, 1)
 
 
-@pytest.mark.parametrize("name", ["placement", "mass", "com", "inertia"])
+@pytest.mark.parametrize("name", ["placement", "mass", "centre_of_mass", "inertia"])
 def test_array_of_a_robot_is_read_only(name: str) -> None:
     array = getattr(quiet(ARM), name)
     with pytest.raises(ValueError, match="read-only"):

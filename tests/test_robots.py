@@ -18,7 +18,7 @@ from test_kernels import MAIN, against_pinocchio, mimic_choices
 
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import BASELINES, METHODS
-from urdf_gibbs.robot.load import Base
+from urdf_gibbs.names import Base
 
 COMPARED = {"mass matrix", "bias", "gravity", "inverse dynamics", "forward dynamics", "kinetic energy", "momentum", "jacobians"}
 BASES: dict[Base, int] = {"fixed": 2, "floating": 1}  # with the number of states at which the formulations of other papers are asked

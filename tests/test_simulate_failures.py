@@ -380,7 +380,7 @@ ARGUMENTS: list[tuple[dict[str, Any], str]] = [
     ({"restitution": -0.1}, "restitution=-0.1, expected"),
     ({"restitution": np.nan}, "restitution=nan, expected"),
     ({"restitution": "high"}, "restitution='high', expected"),
-    ({"law": "foo"}, "'foo'.*newton, newton-equality, poisson"),
+    ({"law": "foo"}, "'foo'.*newton, newton_equality, poisson"),
     ({"rtol": 0.0}, "rtol=0.0, expected more than 0"),
     ({"atol": -1.0}, "atol=-1.0, expected"),
     ({"max_step": 0.0}, "max_step=0.0, expected"),

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # the position of a law is its code in compiled functions
+from urdf_gibbs.names import Law
+
+LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson")  # the position of a law is its code in compiled functions

@@ -10,32 +10,31 @@ import threading
 import time as clock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
-from functools import cache
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import vector
+from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
 from urdf_gibbs.names import Law
 from urdf_gibbs.robot.derived import Shelf
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
 from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
+from urdf_gibbs.simulation.hashed import hashable
 from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.interruptible import Interruptible
 from urdf_gibbs.simulation.layout import FINISHED, GAP, GRADIENT, HUB, OK, PAUSED, PRESENT, State
 from urdf_gibbs.simulation.log import Facts, Log
 from urdf_gibbs.simulation.program import Program
 from urdf_gibbs.simulation.trajectory import Trajectory
-from urdf_gibbs.walls import Drift, Vibration, Wall
+from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
 Progress = Callable[[float, int], None]
@@ -45,7 +44,6 @@ POLL_INTERVAL = 0.1  # s between two checks for Ctrl-C
 SMALL_ROBOT = 100  # velocities: FIRST_STEPS steps take a few hundredths of a second at most
 FIRST_STEPS, FIRST_STEPS_WITH_CALLBACKS = 512, 16  # of the first call of advance, without and with functions of the user's
 MAX_STEPS = 1_000_000
-PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 class Simulator:
@@ -141,7 +139,7 @@ class Simulator:
             dense=dense,
             memory=memory,
         )
-        self.robot, self.law, self.restitution = robot, law, self.description.restitution
+        self.robot, self.law, self.restitution = robot, self.description.law, self.description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
         self._facts = Facts.of(self.description, self._candidates)
@@ -168,6 +166,8 @@ class Simulator:
             SimulationError: The motion cannot go on; the trajectory so far is with it.
         """
         start = checked_start(self.robot, q0, v0, duration)
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"progress={progress!r}, expected a function of (t, impacts) or None")
         with self._exclusive():
             return self._run(start, progress)
 
@@ -188,6 +188,7 @@ class Simulator:
             SimulationError: The law has no answer.
         """
         start = Start(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), 0.0)
+        time = within(time, -np.inf, np.inf, "time")
         with self._exclusive():
             return self._impact(start, time)
 
@@ -338,7 +339,7 @@ def simulate(
         v0: Velocities at the start (nv,); None: at rest.
         duration: Of the run [s].
         walls: What the robot can touch, one of ``urdf_gibbs.walls`` or several.
-        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton-equality", as the papers
+        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton_equality", as the papers
             print it.
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
@@ -402,32 +403,11 @@ if hasattr(os, "register_at_fork"):
 def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
     """A Simulator for these options. The last few are kept with the robot, unless their options contain functions of the user's."""
     try:
-        key = tuple((name, _hashable(value)) for name, value in sorted(options.items()))
+        key = tuple((name, hashable(value)) for name, value in sorted(options.items()))
         hash(key)
     except TypeError:
         return Simulator(robot, **options)
     return SIMULATORS.get(robot, key, lambda: Simulator(robot, **options))
-
-
-def _hashable(value: Any) -> Any:
-    """The value in hashable form; TypeError for functions, whose results may change."""
-    kind: Any = type(value)
-    if kind in PLAIN:
-        return value
-    if kind is tuple or kind is list:
-        return tuple([entry if type(entry) in PLAIN else _hashable(entry) for entry in value])
-    if callable(value):
-        raise TypeError
-    if isinstance(value, Wall | Vibration | Drift):
-        return kind, tuple([_hashable(getattr(value, name)) for name in _field_names(kind)])
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    return tuple([_hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def _attempts(state: State) -> int:
