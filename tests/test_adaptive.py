@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from random_trees import random_tree
 
 import urdf_gibbs as ug
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.engine import questions
 from urdf_gibbs.engine.adaptive import STATES_BEFORE_COMPILING
 from urdf_gibbs.engine.kernel import KERNELS, Compiled, Composed
 from urdf_gibbs.oracle.pinocchio import Oracle
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 Array = NDArray[np.float64]
 BRANCHED = ug.model_path("branched12")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_validate import runner
+from examples import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app, simulate_report
@@ -267,7 +267,7 @@ def test_point_names_are_not_markup(tmp_path: Path) -> None:
         (["--duration", "soon"], "--duration"),
         (["--restitution", "1.5"], "from 0 to 1"),
         (["--rtol", "-1"], "--rtol"),
-        (["--law", "hooke"], "newton-equality"),
+        (["--law", "hooke"], "newton_equality"),
         (["--out", "/no/such/folder/run.npz"], "folder that exists"),
         (["--json", "/"], "--json"),
     ],

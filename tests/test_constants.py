@@ -45,7 +45,7 @@ def test_a_link_with_another_inertia_is_merged_as_if_the_file_had_it() -> None:
     """The hand is part of the lower arm's body: the lower arm's own inertia stays."""
     tensor = Rotation.from_euler("xyz", (0.3, 0.1, -0.5)).as_matrix() @ np.diag([0.05, 0.06, 0.07])
     tensor = tensor @ Rotation.from_euler("xyz", (0.3, 0.1, -0.5)).as_matrix().T
-    heavier = load(arm(HAND)).with_inertia("hand", mass=2.0, com=(0.1, 0.0, 0.3), inertia=tensor)
+    heavier = load(arm(HAND)).with_inertia("hand", mass=2.0, centre_of_mass=(0.1, 0.0, 0.3), inertia=tensor)
     text = arm(link("hand", inertial(2.0, (0.1, 0.0, 0.3), (0.3, 0.1, -0.5), (0.05, 0.06, 0.07))))
     model = pinocchio_model(text)
     np.testing.assert_allclose(

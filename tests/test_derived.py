@@ -70,7 +70,7 @@ def test_a_copy_starts_with_nothing_and_works(way: str) -> None:
 @pytest.mark.parametrize("model", ["branched12", "flexible_link"])
 def test_a_copy_is_as_immutable_as_its_robot(way: str, model: str) -> None:
     robot = COPIES[way](ug.load(ug.model_path(model)))
-    arrays = [robot.mass, robot.com, robot.inertia, robot.placement, robot.parameters]
+    arrays = [robot.mass, robot.centre_of_mass, robot.inertia, robot.placement, robot.parameters]
     arrays += [x for joint in robot.joints if joint.beam is not None for x in vars(joint.beam).values() if isinstance(x, np.ndarray)]
     assert not any(array.flags.writeable for array in arrays)
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import FOLDER
 from numpy.typing import NDArray
 from random_trees import random_tree
-from test_validate import FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit

@@ -283,7 +283,7 @@ def test_named_constants_make_the_same_model(name: str) -> None:
     named, listed = named_model(robot, lambda name, value: value)
     assert len({p.name for p in listed}) == len(listed)
     for i, body in enumerate(named.bodies):
-        for ours, theirs in ((body.E, robot.placement[i]), (body.com, robot.com[i]), (body.inertia, robot.inertia[i])):
+        for ours, theirs in ((body.E, robot.placement[i]), (body.com, robot.centre_of_mass[i]), (body.inertia, robot.inertia[i])):
             np.testing.assert_allclose(np.array(ours, dtype=float), theirs, rtol=0.0, atol=1e-12)
 
 

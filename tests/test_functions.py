@@ -110,7 +110,8 @@ def test_batch_equals_its_states_one_by_one(name: str, shape: tuple[int, ...], t
     function, single = FUNCTIONS[name]
     q, v, a = states(tree, shape)
     batch = function(tree, q, v, a)
-    assert isinstance(batch, np.ndarray)
+    assert isinstance(batch, np.ndarray if shape or single(tree) else float)
+    batch = np.asarray(batch)
     assert (batch.shape, batch.dtype) == ((*shape, *single(tree)), np.float64)
     for index in np.ndindex(shape):
         one = function(tree, q[index], v[index], a[index])
@@ -148,7 +149,7 @@ def test_leading_axes_broadcast(name: str, of_q: tuple[int, ...], of_v: tuple[in
     q, v, a = states(floating, of_q)[0], states(floating, of_v, 1)[1], states(floating, of_a, 2)[2]
     uses_a = name in ("inverse_dynamics", "forward_dynamics")
     shape = np.broadcast_shapes(of_q, of_v, of_a if uses_a else ())
-    answer = function(floating, q, v, a)
+    answer = np.asarray(function(floating, q, v, a))
     assert answer.shape == (*shape, *single(floating))
     full = [np.broadcast_to(x, (*shape, x.shape[-1])) if uses_a or i < 2 else x for i, x in enumerate((q, v, a))]
     for index in np.ndindex(shape):
@@ -255,8 +256,8 @@ def test_q_of_wrong_width_is_refused(name: str, wrong: tuple[int, ...], floating
         (lambda r, q, v, bad: potential_energy(r, q, gravity=bad), "gravity"),
         (lambda r, q, v, bad: forward_dynamics(r, q, v, v, gravity=bad), "gravity"),
         (lambda r, q, v, bad: jacobian(r, q, "tool", bad), "point"),
-        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "force on tool"),
-        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "torque on tool"),
+        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "external force on tool"),
+        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "external torque on tool"),
     ],
 )
 @pytest.mark.parametrize("shape", [(2,), (), (4, 2)], ids=str)

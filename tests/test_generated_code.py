@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import sympy
+from examples import FOLDER, runner
 from random_trees import random_tree
-from test_validate import FOLDER, runner
 from urdf_text import joint as joint_text
 from urdf_text import link as link_text
 from urdf_text import point_mass
@@ -27,12 +27,12 @@ from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.registry import AS_PRINTED, COMPILED, REFERENCES
 from urdf_gibbs.engine.questions import Options
 from urdf_gibbs.equations.code import QUANTITIES, generate, source, traced
 from urdf_gibbs.equations.graph_sympy import expressions, to_sympy
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2"]
 DYNAMICS = {"mass_matrix": "q", "bias": "q v", "inverse_dynamics": "q v a", "forward_dynamics": "q v tau"}

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import FOLDER
 from numpy.typing import NDArray
-from test_validate import FOLDER
 from urdf_text import inertial, joint, link, massless, pinocchio_model, point_mass, random_link, random_tree
 from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs import ArgumentError, Robot, SingularMassMatrixError, UnknownNameError, UrdfError
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]
@@ -263,7 +263,7 @@ def test_results_do_not_depend_on_the_number_of_threads(which: str, size: int) -
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_impossible_number_of_threads_is_refused(count: int) -> None:
-    with pytest.raises(ArgumentError, match=f"{count} threads"):
+    with pytest.raises(ArgumentError, match=f"count={count}, expected a whole number of at least 1"):
         ug.set_threads(count)
 
 
@@ -354,7 +354,7 @@ def test_any_memory_holds_a_state(tree: Robot, form: str, shape: tuple[int, ...]
         np.testing.assert_array_equal(kernel(*changed, out), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, int, bool])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, int])
 def test_numbers_of_other_types_are_converted(tree: Robot, dtype: type) -> None:
     q = np.round(tree.neutral()).astype(dtype)
     v = np.ones((6, tree.nv)).astype(dtype)
@@ -1018,7 +1018,6 @@ def test_other_threads_run_during_a_large_batch() -> None:
     stop.set()
     other.join()
     during = sum(begin < tick < end for tick in ticks)
-    assert end - begin > 0.01
     assert during >= 5, f"{during} ticks of 1 ms in {end - begin:.3f} s"  # one or two would come with the lock held throughout
 
 

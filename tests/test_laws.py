@@ -95,7 +95,7 @@ def rows(kind: str, rng: np.random.Generator) -> Array:
 
 def test_names_are_the_same_without_numba() -> None:
     assert LAWS is names.LAWS
-    assert (LAWS[NEWTON], LAWS[NEWTON_EQUALITY], LAWS[POISSON]) == ("newton", "newton-equality", "poisson")
+    assert (LAWS[NEWTON], LAWS[NEWTON_EQUALITY], LAWS[POISSON]) == ("newton", "newton_equality", "poisson")
 
 
 @pytest.mark.parametrize("law", [NEWTON, NEWTON_EQUALITY, POISSON])

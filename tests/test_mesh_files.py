@@ -16,7 +16,6 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -476,13 +475,11 @@ BOMB = "<!DOCTYPE COLLADA [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{i} '{f'&a{
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_dae_entities_are_refused(write, encoding: str) -> None:
     text = dae("<title>&a11;</title>", head=BOMB).decode().replace("utf-8", encoding)
-    start = time.perf_counter()
-    with pytest.raises(MeshError, match="entities"):
+    with pytest.raises(MeshError, match="entities"):  # expanded they would fill 3e11 bytes
         load_mesh(write("a.dae", text.encode(encoding)))
     outside = "<!DOCTYPE COLLADA [<!ENTITY a11 SYSTEM 'file:///etc/passwd'>]>"
     with pytest.raises(MeshError, match="entities"):
         load_mesh(write("b.dae", dae("<title>&a11;</title>", head=outside)))
-    assert time.perf_counter() - start < 2.0
 
 
 def test_dae_nested_without_end(write) -> None:
@@ -565,7 +562,6 @@ def test_face_of_a_vertex_that_is_not_there(write) -> None:
 def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     whole = WRITERS[name]()
     random = np.random.default_rng(5)
-    start = time.perf_counter()
     for k in range(120):
         spoilt = bytearray(whole)
         if k % 3 == 0:
@@ -580,7 +576,6 @@ def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.Captur
         with contextlib.suppress(MeshError):
             solid = load_mesh(path)
             assert len(solid.faces) and np.isfinite(solid.vertices).all() and solid.faces.max() < len(solid.vertices)
-    assert time.perf_counter() - start < 20.0
     assert capfd.readouterr() == ("", "") and not caplog.records
 
 
@@ -655,32 +650,44 @@ def assimp_bounds(path: Path) -> np.ndarray:
     return np.array([vertices.min(axis=0), vertices.max(axis=0)])
 
 
-def meshes_of_examples() -> dict[str, list[Path]]:
-    """The mesh files that the URDFs name, by package; each content once."""
-    names: dict[Path, str] = {}
+EXAMPLES = sorted({Path(file).parts[0] for file in example_robots()})
+
+
+def meshes_of(package: str) -> list[Path]:
+    """The mesh files that the URDFs of a package name, each content once."""
+    found: dict[str, Path] = {}
+    names = set()
     for file, urdf in example_robots().items():
-        share = urdf.parents[len(Path(file).parts) + 1]
-        text = re.sub(r"<!--.*?-->", "", urdf.read_text(errors="replace"), flags=re.DOTALL)
-        for name in dict.fromkeys(re.findall(r'<mesh[^>]*?filename\s*=\s*"([^"]+)"', text)):
-            path = find_mesh(name, str(urdf), [str(share)])
-            if path is not None:
-                names.setdefault(path.resolve(), path.resolve().relative_to(share / "example-robot-data/robots").parts[0])
-    grouped: dict[str, list[Path]] = {}
-    seen: set[str] = set()
-    for path, package in names.items():
-        content = hashlib.sha1(path.read_bytes()).hexdigest() + path.suffix.lower()
-        if content not in seen:
-            seen.add(content)
-            grouped.setdefault(package, []).append(path)
-    return grouped
+        if Path(file).parts[0] == package:
+            share = urdf.parents[len(Path(file).parts) + 1]
+            text = re.sub(r"<!--.*?-->", "", urdf.read_text(errors="replace"), flags=re.DOTALL)
+            names |= {(name, urdf.parent, share) for name in re.findall(r'<mesh[^>]*?filename\s*=\s*"([^"]+)"', text)}
+    for name, folder, share in sorted(names):
+        path = find_mesh(name, str(folder / "robot.urdf"), [str(share)])
+        if path is not None:
+            found.setdefault(hashlib.sha1(path.read_bytes()).hexdigest() + path.suffix.lower(), path)
+    return list(found.values())
 
 
-EXAMPLES = meshes_of_examples()
+def test_example_robots_have_meshes() -> None:
+    """Of some 30 packages all but a few: else the next test would say nothing."""
+    assert sum(bool(meshes_of(package)) for package in EXAMPLES) >= 0.8 * len(EXAMPLES) >= 20
+    assert {*NIGHTLY, *NIGHTLY.values()} <= {*EXAMPLES} and not {*NIGHTLY} & {*NIGHTLY.values()}
 
 
-@pytest.mark.parametrize("package", EXAMPLES)
+# Beside each of the largest one of the same maker and format that is in every run.
+NIGHTLY = {
+    "b1_description": "go2_description",
+    "go1_description": "a1_description",
+    "anymal_b_simple_description": "anymal_c_simple_description",
+}
+
+
+@pytest.mark.parametrize(
+    "package", [pytest.param(package, marks=[pytest.mark.nightly] if package in NIGHTLY else []) for package in EXAMPLES]
+)
 def test_meshes_of_example_robots(package: str) -> None:
-    for path in EXAMPLES[package]:
+    for path in meshes_of(package):
         solid = load_mesh(path)
         assert len(solid.faces) and np.isfinite(solid.vertices).all() and np.isfinite(solid.normals).all(), path
         assert np.allclose(np.linalg.norm(solid.normals, axis=1), 1.0, atol=1e-4), path

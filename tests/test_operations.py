@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import FOLDER, runner
 from flexible_trees import chain, spatial_chain
 from random_trees import random_tree
-from test_validate import FOLDER, runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app, operations

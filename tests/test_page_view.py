@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Opened
+from examples import FOLDER
 from random_trees import random_tree
-from test_validate import FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.oracle.pinocchio import Oracle

@@ -10,11 +10,11 @@ from math import cos, pi, sin
 import numpy as np
 import pinocchio
 import pytest
+from examples import FOLDER
 from hypothesis import given, settings
 from numpy.typing import NDArray
 from random_trees import bases, small_trees
 from test_models import MODELS, branched12, planar_points
-from test_validate import FOLDER
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, frame_placement, load
 from urdf_gibbs.contact.points import ContactPoint, default_points, fixed_bodies, resolve_pairs, resolve_points

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import time
 import warnings
 import zlib
 from pathlib import Path
@@ -19,6 +18,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.simulation.impact_values import SCALARS, VECTORS, Impact, LazyImpacts
 from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.simulation.trajectory import Phase
+from urdf_gibbs.timing import interleaved
 from urdf_gibbs.view.recording import frame_times, recording
 
 
@@ -199,14 +199,5 @@ def test_recording_is_faster_than_meshcats_own_keyframes() -> None:
     """2,000 frames of 30 links: ours sends q, meshcat's animation a place and a quaternion for each link and frame."""
     run, few = waves(chain(30), 2000), waves(chain(30), 100)
     recording(run, frame_times(run, 20))  # compiles the energies
-    ours = _least(lambda: recording(run, frame_times(run, 2000)))
-    assert ours < 20.0 * _least(lambda: keyframes(few))
-
-
-def _least(action: Any) -> float:
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    times = interleaved({"ours": lambda: recording(run, frame_times(run, 2000)), "theirs": lambda: keyframes(few)}, 3, chunks=False)
+    assert times["ours"] < 20.0 * times["theirs"]

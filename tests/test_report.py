@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples import FOLDER
 from random_trees import random_tree
-from test_validate import FOLDER
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.lint import check
-from urdf_gibbs.oracle.compare import TOLERANCE, Comparison, Report, random_states, validate
+from urdf_gibbs.oracle.compare import TOLERANCE, random_states, validate
 from urdf_gibbs.oracle.pinocchio import Oracle
+from urdf_gibbs.oracle.report import Comparison, Report
 from urdf_gibbs.robot.findings import Finding
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.view.report import Entry, concerned, index_page, nonzero_pattern, predicted_pattern, report_data, report_view
 
 EVIL = "</script><img src=x onerror=alert(1)>"

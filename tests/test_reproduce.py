@@ -39,6 +39,7 @@ from urdf_gibbs.reproduce.report import summary
 
 ROOT = Path(__file__).parents[1]
 SUMMARY = ROOT / "validation/report.md"
+NIGHTLY = ("wang-ju-elements",)  # half a minute of times in parallel; its numbers are in test_elements.py
 # The first has no claims, and test_baselines.py does the same; the claims of the other are in test_steps.py, on a part of its runs.
 SLOW = ("formulations", "steps")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
@@ -68,7 +69,9 @@ def test_at_least_25_claims_with_verdicts() -> None:
         assert verdict[1] in (REPRODUCED, MACHINE) or len(cells[5]) > len(verdict[0]) + 10, f"{key}: no reason is given"
 
 
-@pytest.mark.parametrize("part", [part for part in parts.PARTS if part not in SLOW])
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.nightly] if part in NIGHTLY else []) for part in parts.PARTS if part not in SLOW]
+)
 def test_verdicts_can_fail_and_the_committed_summary_is_not_stale(part: str) -> None:
     """The negative control of every claim: had the paper printed something else, the verdict would be another. And each figure again."""
     section = parts.PARTS[part](lambda step: None)

@@ -151,7 +151,7 @@ def test_a_quadruped_at_rest_is_carried_with_its_moments() -> None:
     for i, one in enumerate(dog.joints):
         T = frame_placement(dog, at, one.child) @ np.linalg.inv(dog.frame(one.child).placement)
         weight += G * dog.mass[i]
-        moment += G * dog.mass[i] * (T[:3, :3] @ dog.com[i] + T[:3, 3])[:2]
+        moment += G * dog.mass[i] * (T[:3, :3] @ dog.centre_of_mass[i] + T[:3, 3])[:2]
     feet = np.array([frame_placement(dog, at, foot)[:2, 3] for foot in FEET])
     assert (forces > 0.0).all()
     assert abs(forces.sum() - weight) < 1e-9 * weight

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from examples import FOLDER, files
 from scipy.spatial.transform import Rotation
-from test_validate import EMPTY, FILES, FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -73,7 +73,7 @@ def origin(visual: ET.Element) -> Any:
     return matrix
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file != EMPTY])
+@pytest.mark.parametrize("file", files("b1_description/urdf/b1-z1.urdf", "go1_description/urdf/go1.urdf"))
 def test_links_stand_where_pinocchio_has_them_and_every_visual_is_there_or_listed(file: str) -> None:
     for base, seed in (("floating", 1), ("fixed", 2)):
         robot, mimic = load(file, base)

@@ -270,9 +270,7 @@ def test_ctrl_c_returns_what_there_is(case: str, tmp_path: Path) -> None:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        sent = time.monotonic()
         assert process.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 2.0
         assert process.stdout.readline().startswith(str(tmp_path))
         assert process.wait(60) == 0
     finally:
@@ -382,7 +380,7 @@ ARGUMENTS: list[tuple[dict[str, Any], str]] = [
     ({"restitution": -0.1}, "restitution=-0.1, expected"),
     ({"restitution": np.nan}, "restitution=nan, expected"),
     ({"restitution": "high"}, "restitution='high', expected"),
-    ({"law": "foo"}, "'foo'.*newton, newton-equality, poisson"),
+    ({"law": "foo"}, "'foo'.*newton, newton_equality, poisson"),
     ({"rtol": 0.0}, "rtol=0.0, expected more than 0"),
     ({"atol": -1.0}, "atol=-1.0, expected"),
     ({"max_step": 0.0}, "max_step=0.0, expected"),

@@ -357,7 +357,7 @@ def assert_same_robot(one: Robot, other: Robot) -> None:
     assert (one.package_dirs, one.source, one.mimic) == (other.package_dirs, other.source, other.mimic)
     assert list(one._frames) == list(other._frames)
     assert [(link_.name, link_.inertial) for link_ in one.links] == [(link_.name, link_.inertial) for link_ in other.links]
-    for name in ("placement", "mass", "com", "inertia"):
+    for name in ("placement", "mass", "centre_of_mass", "inertia"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert not getattr(other, name).flags.writeable
 
@@ -376,7 +376,7 @@ ROBOTS: dict[str, Callable[[Path], Robot]] = {
     "planar with packages": lambda _: quiet(TREE, base="planar", package_dirs=["here", "there"]),
     "mimic freed": lambda _: quiet(TREE, mimic=False),
     "gripper": lambda _: load(model_path("gripper")),
-    "other inertia": lambda _: load(model_path("gripper")).with_inertia("palm", mass=0.3, com=(0.01, 0.02, 0.03)),
+    "other inertia": lambda _: load(model_path("gripper")).with_inertia("palm", mass=0.3, centre_of_mass=(0.01, 0.02, 0.03)),
     "other base inertia": lambda _: load(model_path("gripper")).with_inertia("pedestal", mass=7.0),
     "urchin": from_urchin,
     "urchin, floating, mimic freed": lambda folder: from_urchin(folder, base="floating", mimic=False),

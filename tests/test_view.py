@@ -32,6 +32,7 @@ from urdf_gibbs.robot.spatial import Inertia
 from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.view.camera import camera
 from urdf_gibbs.view.inertia import equivalent
+from urdf_gibbs.view.show import view as page_of
 
 runner = CliRunner()
 
@@ -302,7 +303,7 @@ def test_a_closed_page_frees_its_port_and_can_be_closed_at_once() -> None:
 
 
 def test_a_page_that_cannot_be_made_is_an_error_and_not_a_wait() -> None:
-    view = ug.load(ug.model_path("planar3r")).view(extra={"not in JSON": math.nan})
+    view = page_of(ug.load(ug.model_path("planar3r")), extra={"not in JSON": math.nan})
     assert isinstance(_ended(lambda: view.open(browser=False)), ValueError)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from urdf_gibbs import names
 from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
     from urdf_gibbs.view.show import View
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",
@@ -89,6 +90,7 @@ __all__ = [
     "model_names",
     "model_path",
     "momentum",
+    "names",
     "potential_energy",
     "read_scenario",
     "scenario_names",

@@ -1,10 +1,11 @@
-"""Arrays that stay read-only when the object that holds them is copied or unpickled."""
+"""Read-only arrays, which stay so when the object that holds them is copied or unpickled."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def read_only(state: dict[str, Any]) -> dict[str, Any]:
@@ -13,3 +14,9 @@ def read_only(state: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
     return state
+
+
+def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same array, read-only from now on."""
+    array.flags.writeable = False
+    return array

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.arguments import folders
 from urdf_gibbs.functions import mass_matrix
+from urdf_gibbs.names import Method
 from urdf_gibbs.robot.articulated import is_positive, moving_joints
+from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_source
 from urdf_gibbs.robot.meshes import ALLOW, MeshFolders, inside
-from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf
@@ -26,10 +29,21 @@ COMPILED = 1000  # degrees of freedom of a matrix that compiled code covers
 
 
 def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
-    """Everything there is to say about a URDF (path, XML text or loaded object), in the order of its lines."""
+    """Everything there is to say about a URDF.
+
+    Args:
+        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names.
+
+    Returns:
+        Errors, warnings and notes, in the order of the lines.
+
+    Raises:
+        ArgumentError: An argument has a wrong type.
+    """
     urdf = read_source(source)
     tree = build(urdf, "fixed", mimic=True)
-    _check_meshes(urdf, [os.fspath(folder) for folder in package_dirs])
+    _check_meshes(urdf, folders(package_dirs))
     if tree is not None:
         _check_inertia_of_motion(urdf, assemble(urdf, tree, "fixed"))
     return sorted(urdf.findings.items, key=lambda finding: finding.line)
@@ -85,8 +99,8 @@ def _idle_velocities(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | N
     among = [sorted(some) for some in candidates] if candidates else [list(range(robot.nv))] * len(Q)
     if max(map(len, among)) > DENSE or robot.nv > COMPILED:
         return None
-    plain = "gibbs_appell_flexible" if robot.is_flexible else "gibbs_appell"
-    method = plain if len(robot.joints) <= UNCOMPILED else "compiled"
+    plain: Method = "gibbs_appell_flexible" if robot.is_flexible else "gibbs_appell"
+    method: Method = plain if len(robot.joints) <= UNCOMPILED else "compiled"
     return [
         set(idle_velocities(robot, q, mass_matrix(robot, q, method=method), some)) if some else set()
         for q, some in zip(Q, among, strict=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import urdf_gibbs.contact.coulomb
 import urdf_gibbs.simulation.driver  # noqa: F401  the decorators note everything
 from urdf_gibbs.engine import build_driver, driver_code, jit
 

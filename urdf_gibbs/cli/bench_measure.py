@@ -21,11 +21,11 @@ import numpy as np
 import urdf_gibbs
 from urdf_gibbs.cli.bench_contenders import INPUTS, QUANTITIES, States, mujoco_timers, tied_model
 from urdf_gibbs.cli.console import load_quietly
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.registry import COMPILED, FLEXIBLE_METHODS
 from urdf_gibbs.errors import SingularMassMatrixError
+from urdf_gibbs.names import Base
 from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
-from urdf_gibbs.robot.load import Base
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.timing import interleaved
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from urdf_gibbs.cli.console import File, checked_base, checked_output, err, load_or_exit, resolve
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.errors import UrdfGibbsError
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 FORMATS = ("text", "latex", "html", "sympy", "python", "c")

@@ -13,7 +13,8 @@ from rich.tree import Tree
 
 from urdf_gibbs.cli.console import File, checked_base, load_or_exit, out, resolve
 from urdf_gibbs.flexible.beam import Beam
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 
 SHOWN = 200  # links and branches printed before the rest is only counted
 

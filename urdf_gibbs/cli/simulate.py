@@ -16,6 +16,7 @@ import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.status import Status
 
+from urdf_gibbs import names
 from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
@@ -59,9 +60,8 @@ def simulate(
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
     _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
-    checked_theme(theme)
     changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
-    wishes = _Wishes(output, csv, plot, html, view, trail, package_dir or [], theme, port, browser, everything, quiet, json)
+    wishes = _Wishes(output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json)
     try:
         code = _performed(file, changes, rtol, wishes)
     except KeyboardInterrupt:
@@ -86,7 +86,7 @@ class _Wishes(NamedTuple):
     view: bool
     trails: list[str] | None
     package_dirs: list[str]
-    theme: str | None
+    theme: names.Theme | None
     port: int
     browser: bool
     everything: bool
@@ -103,7 +103,7 @@ def _check_options(
             raise typer.BadParameter(f"{value} is not a positive number", param_hint=hint)
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
-    if law is not None and law not in LAWS:
+    if law is not None and law.replace("-", "_") not in LAWS:
         raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
     for hint, path in paths.items():
         if not (path == "-" and hint == "--json"):
@@ -233,7 +233,7 @@ def _write(trajectory: Trajectory, output: str | None, csv: str | None) -> tuple
     return written, failures
 
 
-def _plot(trajectory: Trajectory, path: str, theme: str, written: list[str]) -> list[str]:
+def _plot(trajectory: Trajectory, path: str, theme: names.Theme, written: list[str]) -> list[str]:
     try:
         trajectory.plot(path, theme=theme)
     except OSError as failure:

@@ -12,7 +12,7 @@ import typer
 from urdf_gibbs.cli.console import resolve
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.lint import check as lint
-from urdf_gibbs.oracle import compare
+from urdf_gibbs.oracle.report import Report
 from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Pages:
 
         self.entries.append(Entry(file, base, "refused", errors=tuple(map(str, problem.findings))))
 
-    def compared(self, file: str, robot: Robot, report: compare.Report) -> None:
+    def compared(self, file: str, robot: Robot, report: Report) -> None:
         """The page of a comparison, and its row."""
         from urdf_gibbs.view.report import Entry, report_view
 

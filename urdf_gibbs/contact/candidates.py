@@ -13,7 +13,8 @@ from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
 from urdf_gibbs.errors import UrdfWarning
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.walls import Wall
 
 LIMITED = ("revolute", "prismatic")

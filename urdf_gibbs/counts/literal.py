@@ -27,12 +27,12 @@ from typing import Any
 
 from urdf_gibbs.counts.scalars import OPERATIONS, Counter, with_total
 from urdf_gibbs.dynamics import matrices, scalar
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Vector
 from urdf_gibbs.dynamics.model import Body, Column, Model, model_of
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.branches import Branch
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 PACKAGE = "urdf_gibbs.dynamics."

@@ -105,7 +105,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
             b = _dusted(R0 @ axis)
             offset = np.zeros(3)
             if i not in has_child and robot.mass[i] > 0.0:  # a leaf's first moments vanish about its centre of mass
-                centre = p0 + R0 @ robot.com[i]
+                centre = p0 + R0 @ robot.centre_of_mass[i]
                 offset = centre - (centre @ b) * b
             slide[i] = R0.T @ (offset - p0)
             axes = [Axis(Vector.zeros(3), Vector(b.tolist()), joint.iv, joint.ratio)]
@@ -136,7 +136,7 @@ def _several(kind: str, iv: int) -> list[Axis]:
 
 def _moments(robot: Robot, i: int) -> Array:
     """Pseudo-inertia (4x4): [Sigma h; hᵀ m] about the URDF's body frame."""
-    m, c, I = robot.mass[i], robot.com[i], robot.inertia[i]  # noqa: E741
+    m, c, I = robot.mass[i], robot.centre_of_mass[i], robot.inertia[i]  # noqa: E741
     J = np.empty((4, 4))
     J[:3, :3] = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
     J[:3, 3] = J[3, :3] = m * c

@@ -80,7 +80,7 @@ def with_model(robot: Robot, model: Model) -> Robot:
 
 def _build(robot: Robot) -> Model:
     bodies = []
-    arrays = (robot.placement, robot.mass, robot.com, robot.inertia, _lines(robot.inertia))
+    arrays = (robot.placement, robot.mass, robot.centre_of_mass, robot.inertia, _lines(robot.inertia))
     for joint, parent, E, mass, com, inertia, line in zip(robot.joints, robot.parent, *(array.tolist() for array in arrays), strict=True):
         columns = [Column(kind, Vector(axis), joint.iv + k, joint.ratio) for k, (kind, axis) in enumerate(joint.columns)]
         motion = (Vector(joint.axis), columns, joint.iq, joint.ratio, joint.offset)

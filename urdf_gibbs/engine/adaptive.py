@@ -7,18 +7,19 @@ more: nobody waits for the compiler to see one Jacobian. Gravity other than the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import Array, Vec3, triple
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.arguments import FLOAT64, Array, Vec3, triple
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.engine.kernel import Plain, kernel, kernel_of
 from urdf_gibbs.engine.questions import Options, checked_options
 from urdf_gibbs.robot.derived import Derivable, Shelf
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 Code = Callable[..., Array]
@@ -57,7 +58,11 @@ def weighed(robot: Robot, question: str, gravity: Any, method: str) -> tuple[Cod
         return kernel(robot, question, gravity=gravity, method=method), None
     kind = type(gravity)
     if kind is ndarray:  # taken as it is: whoever turns gravity in a loop has it so
-        vector = None if gravity.tolist() == EARTH else gravity if gravity.shape == (3,) else _new_vector(gravity)
+        values = gravity.tolist()
+        if gravity.dtype is FLOAT64 and gravity.shape == (3,) and isfinite(values[0] + values[1] + values[2]):
+            vector = None if values == EARTH else gravity
+        else:
+            vector = _new_vector(gravity)
     else:
         try:
             vector = _vectors[gravity if kind is tuple else tuple(gravity)]
@@ -94,7 +99,7 @@ class Adaptive:
 
     def __call__(self, *arguments: Any) -> Array:
         plain = self._plain
-        self._asked += max(1, np.size(arguments[0]) // max(1, plain.widths[0]))
+        self._asked += max(1, getattr(arguments[0], "size", 1) // max(1, plain.widths[0]))  # a list is seldom long
         if self._asked <= STATES_BEFORE_COMPILING:
             return plain.general(*arguments)
         code = kernel_of(plain.robot, plain.name, plain.options).entry

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import Array as Array
-from urdf_gibbs.arguments import wide
+from urdf_gibbs.arguments import check_out, wide
 from urdf_gibbs.dynamics.evaluate import CHUNK
 from urdf_gibbs.engine.questions import Options, inputs_of, shape_of, width_of
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
@@ -40,10 +40,8 @@ class Kernel:
         arrays = [wide(value, width, letter) for value, width, letter in zip(inputs, self.widths, self.letters, strict=True)]
         batch = self._leading(arrays)
         shape = (*batch, *self.shape)
-        if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape):
-            raise ArgumentError(f"out {_described(out)}, expected {shape}")
-        if out is not None and not np.can_cast(np.float64, out.dtype, "same_kind"):
-            raise ArgumentError(f"out has dtype {out.dtype}, expected a floating-point one")
+        if out is not None:
+            check_out(out, shape)
         rows = int(np.prod(batch))
         flat = [np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(rows, x.shape[-1])) for x in arrays]
         direct = out is not None and _plain(out) and not any(np.may_share_memory(out, x) for x in flat)
@@ -105,7 +103,3 @@ def _solution(M: Array, force: Array) -> Array:
 
 def _plain(out: Array) -> bool:
     return out.dtype == np.float64 and out.dtype.isnative and out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
-
-
-def _described(out: Any) -> str:
-    return f"has shape {out.shape}" if isinstance(out, np.ndarray) else f"is a {type(out).__name__}"

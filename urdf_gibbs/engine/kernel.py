@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import Array, triple
+from urdf_gibbs.arguments import Array, flag, one_of, text, triple
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, check_method
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.engine.asking import Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
@@ -39,11 +38,12 @@ from urdf_gibbs.engine.questions import (
     velocity_pairs,
 )
 from urdf_gibbs.engine.threads import get_threads, shared_out
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.locks import Lock
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.free import freed
 from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 
@@ -77,11 +77,10 @@ def kernel(
     method: str = COMPILED,
 ) -> Callable[..., Array]:
     """The callable of a question, the same one each time; compiled unless a reference formulation is named."""
-    if name not in QUESTIONS:
-        raise UnknownNameError("kernel", name, list(QUESTIONS))
-    check_method(robot, method)
+    text(frame, "the name of a link", "frame")
+    name, method = one_of(name, tuple(QUESTIONS), "kernel"), checked_method(robot, method)
     baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
-    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None)
+    options = Options(baked, frame, triple(point, "point"), flag(parameters, "parameters"), velocity_pairs(robot, pairs), gravity is None)
     return kernel_of(robot, name, options, method).entry
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from urdf_gibbs.arguments import listed
 from urdf_gibbs.dynamics import gibbs_appell_flexible as flexible
 from urdf_gibbs.dynamics import kinematics, local_force, local_forward, local_inertia
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
@@ -18,6 +18,7 @@ from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -326,7 +327,7 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
     if name in ("jacobian", "placement"):
         if not options.frame:
-            raise ArgumentError(f"a {name} kernel needs frame=, the name of a link")
+            raise ArgumentError(f"frame={options.frame!r}, expected the name of a link: a {name} kernel needs frame=")
         robot.frame(options.frame)
         if name == "jacobian":
             body_point(robot, options.frame, options.point)
@@ -341,7 +342,7 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
 
 def velocity_pairs(robot: Robot, pairs: Iterable[Sequence[int | str]]) -> tuple[tuple[int, int], ...]:
     """Rows and columns of M given as indices from 0 or as velocity names."""
-    return tuple(_pair(robot, pair) for pair in pairs)
+    return tuple(_pair(robot, pair) for pair in listed(pairs, "a list of (row, column)", "pairs"))
 
 
 def _pair(robot: Robot, pair: Sequence[int | str]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.arguments import whole
 from urdf_gibbs.locks import Lock
 
 _threads = max(1, os.cpu_count() or 1)
@@ -26,16 +26,26 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(count: int) -> None:
-    """How many threads a large batch may use (default: one for each core)."""
+    """Say how many threads a large batch may use; at first it is one for each core.
+
+    Args:
+        count: At least 1.
+
+    Raises:
+        ArgumentError: It is no whole number of at least 1.
+    """
     global _threads, _pool
-    if count < 1:
-        raise ArgumentError(f"{count} threads, expected at least 1")
+    count = whole(count, 1, "count")
     with _lock:
         _threads, _pool = count, None
 
 
 def get_threads() -> int:
-    """How many threads a large batch may use."""
+    """How many threads a large batch may use.
+
+    Returns:
+        The number of threads.
+    """
     return _threads
 
 

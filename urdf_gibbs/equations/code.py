@@ -12,10 +12,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY, finite_gravity
+from urdf_gibbs.arguments import triple
 from urdf_gibbs.dynamics.local_forward import solved
 from urdf_gibbs.dynamics.model import model_of, with_model
-from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, check_method
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.dynamics.scalar import dot, matvec, vadd, vsub
 from urdf_gibbs.engine.emit import SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
@@ -27,6 +27,7 @@ from urdf_gibbs.equations.selftest import cases
 from urdf_gibbs.equations.source import Source
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -79,11 +80,11 @@ def source(
 ) -> Source:
     """Everything that a source file is written from; for ``symbols`` there is no self-test, and indices in names start at 1."""
     names = quantities(what)
-    check_method(robot, method)
+    method = checked_method(robot, method)
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint: there are no equations of motion")
     chosen = NAMED if named and method == COMPILED else method
-    wanted = Options(finite_gravity(gravity), frame)
+    wanted = Options(triple(gravity, "gravity"), frame)
     kept = {name: checked_options(robot, name, wanted) for name in names}
     tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it names the joints of a singular mass matrix
     functions = []

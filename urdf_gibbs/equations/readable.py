@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
+from urdf_gibbs.arguments import listed, one_of, triple
 from urdf_gibbs.dynamics import kinematics, scalar
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY, finite_gravity
 from urdf_gibbs.dynamics.model import Model
 from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.dynamics.scalar import Scalar, Vector, dot, matvec, mul, vadd
 from urdf_gibbs.equations.collect import collected, number
 from urdf_gibbs.equations.parameters import Coordinate, Parameter, exact, named_model, positions, rates
 from urdf_gibbs.equations.trigonometry import Algebra, Sum, TooLong
-from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfGibbsError
+from urdf_gibbs.errors import ArgumentError, UrdfGibbsError
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
@@ -133,20 +134,18 @@ def equations(
     """
     if robot.nv == 0:
         raise ArgumentError(f"robot {robot.name!r} has no moving joint, and so no equations of motion")
-    what = (what,) if isinstance(what, str) else tuple(what)
-    for name in what:
-        if name not in QUANTITIES:
-            raise UnknownNameError("quantity", name, tuple(QUANTITIES))
+    wanted = [what] if isinstance(what, str) else listed(what, "a list of quantities", "what")
+    quantities = [one_of(name, tuple(QUANTITIES), "quantity") for name in wanted]
+    for name in quantities:
         if name in ("placement", "jacobian") and frame is None:
             raise ArgumentError(f"{name} needs a frame: the name of a link")
-    if method not in REFERENCES:
-        raise UnknownNameError("method", method, tuple(REFERENCES))
-    task = _Task(robot, method, finite_gravity(gravity), frame)
+    method = one_of(method, tuple(REFERENCES), "method")
+    task = _Task(robot, method, triple(gravity, "gravity"), frame)
     algebra = Algebra(task.groups(), task.unit_quaternions(), seconds)
     values = {} if named else {parameter.name: parameter.value for parameter in task.parameters()}
     notes: list[str] = []
     found: dict[str, sympy.Matrix] = {}
-    for name in what:
+    for name in quantities:
         try:
             entries = task.answer(name, algebra.symbol)
             if _terms(entries) > MOST_TERMS:
@@ -162,7 +161,7 @@ def equations(
     if rounded:
         notes.append(f"Axes and rotations are rounded to exact numbers; their entries changed by up to {rounded:.1g}.")
     q, v = positions(robot), rates(robot)
-    names = [c.name for c in (*q, *v, *(rates(robot, "a") if "inverse_dynamics" in what else ()))] + [p.name for p in parameters]
+    names = [c.name for c in (*q, *v, *(rates(robot, "a") if "inverse_dynamics" in quantities else ()))] + [p.name for p in parameters]
     symbols = {name: sympy.Symbol(name) for name in names}
     return Equations(robot, method, found, symbols, parameters, q, v, task.gravity, task.apart(), frame, tuple(notes))
 

@@ -43,7 +43,7 @@ class Answers:
     kinetic: float
     potential: float
     momentum: Array
-    com: Array | None
+    centre_of_mass: Array | None
     jacobians: dict[str, Array]
 
 
@@ -51,7 +51,7 @@ class Rod(NamedTuple):
     """A straight beam as a rigid body: mass, centre (3,) and inertia about it (3, 3), in the link's axes."""
 
     mass: float
-    com: Array
+    centre_of_mass: Array
     inertia: Array
 
 
@@ -308,7 +308,7 @@ def _put_in(root: xml.Element, rods: Mapping[str, Rod]) -> list[str]:
         entries = {name: repr(float(x)) for name, x in zip(names, rod.inertia[np.triu_indices(3)], strict=True)}
         inertial = xml.Element("inertial", {}, link.line)
         inertial.children += [
-            xml.Element("origin", {"xyz": " ".join(repr(float(x)) for x in rod.com)}, link.line),
+            xml.Element("origin", {"xyz": " ".join(repr(float(x)) for x in rod.centre_of_mass)}, link.line),
             xml.Element("mass", {"value": repr(float(rod.mass))}, link.line),
             xml.Element("inertia", entries, link.line),
         ]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, Rod
+from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.load import read_source
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia
 
 Array = NDArray[np.float64]
@@ -63,7 +64,7 @@ def missing_rods(robot: Robot, beams: list[Beam], inertials: Mapping[str, Inerti
             rods[beam.link] = rod
             continue
         length, most = beam.length, max(float(np.abs(rod.inertia).max()), 1e-3 * rod.mass * beam.length**2)
-        com = float(np.abs(np.subtract(given.com, rod.com)).max()) / length
+        com = float(np.abs(np.subtract(given.centre_of_mass, rod.centre_of_mass)).max()) / length
         inertia = float(np.abs(np.reshape(given.inertia, (3, 3)) - rod.inertia).max()) / most
         mass = abs(given.mass - rod.mass) / rod.mass
         if max(mass, com, inertia) > SAME:

@@ -19,8 +19,9 @@ from urdf_gibbs.engine.kernel import Compiled, kernel
 from urdf_gibbs.engine.questions import ELEMENTS
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import UrdfWarning
+from urdf_gibbs.names import Base
 from urdf_gibbs.reproduce.claims import Progress
-from urdf_gibbs.robot.load import Base, load
+from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
 
 THREADS = 2

@@ -103,6 +103,6 @@ def values_of(robot: Robot, q: NDArray[np.float64]) -> dict[str, float]:
     cosines = {"C1": one, "C2": two, "C12": one + two, "C_2^1": two, "C_3^1": two + three, "C_3^2": three}
     found = {name: math.cos(angle) for name, angle in cosines.items()}
     for k in range(3):
-        link = {f"m{k + 1}": robot.mass[k], f"l{k + 1}I": robot.com[k, 0], f"I{k + 1}": robot.inertia[k, 2, 2]}
+        link = {f"m{k + 1}": robot.mass[k], f"l{k + 1}I": robot.centre_of_mass[k, 0], f"I{k + 1}": robot.inertia[k, 2, 2]}
         found |= {name: float(value) for name, value in link.items()}
     return found | {f"l{k}": float(robot.placement[k, 0, 3]) for k in (1, 2)}

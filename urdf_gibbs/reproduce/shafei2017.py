@@ -17,6 +17,7 @@ from urdf_gibbs.dynamics.registry import AS_PRINTED, FLEXIBLE_METHODS, REFERENCE
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar
 from urdf_gibbs.engine.graph import Graph
 from urdf_gibbs.flexible.modes import sigma, wave_number
+from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
 from urdf_gibbs.reproduce.claims import (
     NONSENSE,
@@ -140,7 +141,7 @@ def _recursion() -> Claim:
     )
 
 
-def _equations(robot: Robot, q: Array, v: Array, method: str) -> tuple[Array, Array]:
+def _equations(robot: Robot, q: Array, v: Array, method: Method) -> tuple[Array, Array]:
     return ug.mass_matrix(robot, q, method=method), ug.bias(robot, q, v, method=method)
 
 

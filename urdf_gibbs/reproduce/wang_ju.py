@@ -13,21 +13,23 @@ from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.model import Model, model_of, path
 from urdf_gibbs.dynamics.scalar import skew
+from urdf_gibbs.names import JointType
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.claims import Agreement, Claim, Figure, Gap, Grid, Progress, Section, agreement, number, numbers
 from urdf_gibbs.reproduce.measure import ROUND_OFF, bounded
 from urdf_gibbs.reproduce.pictures import of_lines
 from urdf_gibbs.reproduce.planar_3r import CORRECTIONS, evaluated, values_of
 from urdf_gibbs.reproduce.planar_3r import PRINTED as PRINTED_3R
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
 
 BRANCHES_APART = ("M24", "M25", "M34", "M35")  # of the rocker arm
-REVOLUTE, PRISMATIC = "revolute", "prismatic"
+REVOLUTE: JointType = "revolute"
+PRISMATIC: JointType = "prismatic"
 
 
 def matrix(progress: Progress) -> Section:
@@ -66,7 +68,7 @@ def pinocchio_matrices(source: str | PathLike[str], q: Array) -> Array:
 # formulas -----------------------------------------------------------------------------------------------
 
 
-def _rocker_arm(kinds: Sequence[str]) -> tuple[Robot, str]:
+def _rocker_arm(kinds: Sequence[JointType]) -> tuple[Robot, str]:
     """The rocker arm with its joints of these types: by ``with_joint_type``, and as an edited URDF for Pinocchio."""
     file = ug.model_path("rocker_arm")
     robot, text = ug.load(file), file.read_text(encoding="utf-8")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs.counts.robots import chain
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.claims import MARGIN, Agreement, Claim, Figure, Gap, Grid, Progress, Section, agreement, faster
 from urdf_gibbs.reproduce.elements import BY_ELEMENTS, BY_STATES, ONE, Row, measure
 from urdf_gibbs.reproduce.measure import ROUND_OFF, bounded
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.timing import interleaved
 
@@ -161,7 +163,8 @@ def _rehung(robot: Robot) -> Robot:
     """A robot after its fourth joint and what hangs on it was detached and attached where it was."""
     joint = robot.joints[3]
     rest, branch = robot.detach(joint.name)
-    return rest.attach(robot.joints[robot.parent[3]].child, branch, robot.placement[3], joint=joint.type, axis=joint.axis, name=joint.name)
+    kind: Any = joint.type
+    return rest.attach(robot.joints[robot.parent[3]].child, branch, robot.placement[3], joint=kind, axis=joint.axis, name=joint.name)
 
 
 def _modelling() -> Gap:

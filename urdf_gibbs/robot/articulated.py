@@ -35,7 +35,7 @@ def moving_joints(robot: Robot, Q: Array) -> list[set[int]]:
     """
     X, reach = _transforms(robot, Q)
     steps = _eliminated(robot, X, reach)
-    length = float(max(np.max(reach, initial=0.0), np.max(np.linalg.norm(robot.com, axis=1), initial=0.0))) or 1.0
+    length = float(max(np.max(reach, initial=0.0), np.max(np.linalg.norm(robot.centre_of_mass, axis=1), initial=0.0))) or 1.0
     return [_carried(robot, X[:, k], [(G[:, k], zero[:, k]) for G, zero in steps], length) for k in range(len(Q))]
 
 
@@ -90,14 +90,16 @@ def _eliminated(robot: Robot, X: Array, reach: Array) -> list[tuple[Array, Array
     there, and what the elimination and the way to the parent make of that of the bodies beyond.
     """
     nb, s = X.shape[:2]
-    m, c = robot.mass[:, None, None], _cross(robot.com)
+    m, c = robot.mass[:, None, None], _cross(robot.centre_of_mass)
     own = np.zeros((nb, 6, 6))
     own[:, :3, :3] = robot.inertia + m * (c @ c.swapaxes(1, 2))
     own[:, :3, 3:], own[:, 3:, :3] = m * c, -m * c
     own[:, 3:, 3:] = m * np.eye(3)
     inertia = np.repeat(own[:, None], s, axis=1)
     bound = np.zeros((nb, s, 6, 6))
-    turning = np.repeat((np.linalg.norm(robot.inertia, axis=(1, 2)) + robot.mass * (robot.com**2).sum(axis=1))[:, None], s, axis=1)
+    turning = np.repeat(
+        (np.linalg.norm(robot.inertia, axis=(1, 2)) + robot.mass * (robot.centre_of_mass**2).sum(axis=1))[:, None], s, axis=1
+    )
     shifting = np.repeat(robot.mass[:, None], s, axis=1)
     diagonal = np.arange(6)
     steps: list[tuple[Array, Array]] = [(np.zeros(0), np.zeros(0))] * nb

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Self, TypeVar
 
+from urdf_gibbs.arguments import shown
+from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.locks import Lock
 
 Key = TypeVar("Key", bound=Hashable)
@@ -71,3 +73,9 @@ class Shelf(Generic[Key, Thing]):
                 while len(things) > self._most:
                     del things[next(iter(things))]
         return found
+
+
+def check_robot(robot: Any) -> None:
+    """Raise where it is no robot: only robots have something made from them."""
+    if not isinstance(robot, Derivable):
+        raise ArgumentError(f"robot={shown(robot)}, expected a Robot, as load returns it")

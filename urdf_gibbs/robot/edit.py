@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import finite
+from urdf_gibbs.arguments import finite, text
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.robot import xml
+from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.load import BASES, EXTENSION
 from urdf_gibbs.robot.meshes import inside, mesh_folders
-from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Pose, Vec3, rotation_from_rpy
 from urdf_gibbs.robot.tree import ROOT_JOINT, build
 from urdf_gibbs.robot.urdf import BOUNDED, INFINITY, JOINT_TYPES, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
@@ -77,6 +78,10 @@ def attach(robot: Robot, link: str, other: Robot, placement: Any, kind: str, axi
     """See Robot.attach."""
     if not isinstance(other, Robot):
         raise ArgumentError(f"{other!r} was given to attach, expected a Robot")
+    if name is not None:
+        text(name, "the name of the new joint, or None", "name")
+    text(prefix, "the start of names", "prefix")
+    _unit(axis)
     parts, added = _parts(robot), _parts(other)
     if all(own.name != link for own in parts.links):
         raise UnknownNameError("link", link, [own.name for own in parts.links])
@@ -164,7 +169,7 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
     return result
 
 
-def _made(robot: Robot, parts: Parts, what: str, base: str | None = None) -> Robot:
+def _made(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
     """The parts as a robot that has the name, file, folders and (unless given) base of ``robot``."""
     findings = Findings(robot.file)
     urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints)

@@ -10,7 +10,17 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark on a URDF. ``line`` is 0 where the source has no lines (a loaded object)."""
+    """One remark on a URDF.
+
+    Attributes:
+        severity: "error", "warning" or "note".
+        code: What kind of remark it is, in a word.
+        file: Path of the URDF, "<text>" for XML text.
+        line: In the file, from 1; 0 where the source has no lines (a loaded object).
+        element: What the remark is about.
+        value: What is there.
+        expected: What should be there.
+    """
 
     severity: Severity
     code: str
@@ -24,6 +34,11 @@ class Finding:
         return f"{self.file}:{self.line}: {self.severity}: {self.element}: found {self.value}, expected {self.expected} [{self.code}]"
 
     def as_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON.
+
+        Returns:
+            The attributes by name.
+        """
         return asdict(self)
 
 

@@ -138,11 +138,11 @@ def _check_mass(spec: Specification, one: Flexible, link: Link, findings: Findin
     x, rest = np.array(spec.direction), spec.mass * spec.length**2 / 12.0
     rod = spec.frame @ np.diag(np.array([0.0, rest, rest]) + spec.length * np.array(spec.rotary or (0.0, 0.0, 0.0))) @ spec.frame.T
     given = np.reshape(link.inertial.inertia, (3, 3))
-    com = float(np.linalg.norm(np.array(link.inertial.com) - 0.5 * spec.length * x)) / spec.length
+    com = float(np.linalg.norm(np.array(link.inertial.centre_of_mass) - 0.5 * spec.length * x)) / spec.length
     across = float(np.abs(given - rod).max()) / rest
     about, own = float(x @ given @ x), float(x @ rod @ x)  # about the beam's axis, where a slender beam has little
     if com > ROD_SLACK or across > ROD_SLACK or abs(about - own) > max(ROD_SLACK * max(about, own), 1e-4 * rest):
-        middle = " ".join(f"{c:.6g}" for c in link.inertial.com)
+        middle = " ".join(f"{c:.6g}" for c in link.inertial.centre_of_mass)
         findings.warning(
             "beam-inertia",
             one.line,

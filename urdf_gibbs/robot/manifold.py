@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import wide
 
 if TYPE_CHECKING:
-    from urdf_gibbs.robot.model import Joint
+    from urdf_gibbs.robot.joints import Joint
 
 Array = NDArray[np.float64]
 Joints = tuple["Joint", ...]

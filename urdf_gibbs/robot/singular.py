@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.robot.articulated import EPS, NOISE
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ def inertia_scale(robot: Robot, q: Array) -> Array:
     A diagonal entry far below it, at round-off, is zero: a point mass on its own axis has M = 1e-18 rather than 0.
     """
     norm = np.linalg.norm
-    reach = norm(robot.com, axis=1)
+    reach = norm(robot.centre_of_mass, axis=1)
     total = np.abs(robot.mass).tolist()
     first = (np.abs(robot.mass) * reach).tolist()
     second = (np.abs(robot.mass) * reach**2 + norm(robot.inertia, axis=(1, 2))).tolist()

@@ -26,7 +26,7 @@ class Inertia(NamedTuple):
     """Mass [kg], centre of mass [m] and inertia about it [kg m^2], in the axes of one frame."""
 
     mass: float
-    com: Vec3
+    centre_of_mass: Vec3
     inertia: Mat3
 
 
@@ -113,7 +113,7 @@ def moved(pose: Pose, body: Inertia) -> Inertia:
     if pose is IDENTITY:
         return body
     R, p = pose
-    x, y, z = rotate(R, body.com)
+    x, y, z = rotate(R, body.centre_of_mass)
     inertia = body.inertia if R is EYE3 else multiply(multiply(R, body.inertia), transpose(R))
     return Inertia(body.mass, (p[0] + x, p[1] + y, p[2] + z), inertia)
 
@@ -126,7 +126,7 @@ def joined(one: Inertia, other: Inertia) -> Inertia:
     inertia = tuple(a + b for a, b in zip(one.inertia, other.inertia, strict=True))
     if total == 0.0:
         return Inertia(0.0, ZERO3, inertia)  # type: ignore[arg-type]
-    (ax, ay, az), (bx, by, bz) = one.com, other.com
+    (ax, ay, az), (bx, by, bz) = one.centre_of_mass, other.centre_of_mass
     s, t = one.mass / total, other.mass / total
     com = (s * ax + t * bx, s * ay + t * by, s * az + t * bz)
     x, y, z = ax - bx, ay - by, az - bz

@@ -18,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_text
-from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
-INERTIAL_ARRAYS = ("mass", "com", "inertia")
+INERTIAL_ARRAYS = ("mass", "centre_of_mass", "inertia")
 
 
 def pack(robot: Robot) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -107,7 +108,7 @@ def _is_content(file: str, text: str | bytes) -> bool:
 
 def _flat(body: Inertia | None) -> tuple[float, ...]:
     """Thirteen numbers; NaN where there is no inertia."""
-    return (math.nan,) * 13 if body is None else (body.mass, *body.com, *body.inertia)
+    return (math.nan,) * 13 if body is None else (body.mass, *body.centre_of_mass, *body.inertia)
 
 
 def _inertia(row: list[float]) -> Inertia | None:

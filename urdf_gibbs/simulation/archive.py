@@ -56,7 +56,7 @@ ROBOT_SHAPES: dict[str, Shape] = {
     "joints": (None, None),
     "placement": (None, 4, 4),
     "mass": (None,),
-    "com": (None, 3),
+    "centre_of_mass": (None, 3),
     "inertia": (None, 3, 3),
     "links": (None, 13),
     "base_inertia": (13,),
@@ -109,7 +109,7 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
 
 def _robot(values: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Robot:
     bodies = len(values["joints"])
-    for name in ("joints", "placement", "mass", "com", "inertia"):
+    for name in ("joints", "placement", "mass", "centre_of_mass", "inertia"):
         shape = ROBOT_SHAPES[name]
         check_shape(f"robot.{name}", stored[f"robot.{name}"].shape, (bodies, *shape[1:]))
         check_numbers(f"robot.{name}", stored[f"robot.{name}"], "not NaN" if name == "joints" else "finite")

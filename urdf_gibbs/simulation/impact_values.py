@@ -23,16 +23,31 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """k contacts struck at one time and solved together. Arrays are read-only.
+    """k contacts struck at one time and solved together. Arrays are read-only; points, normals and velocities are in the world.
 
-    ``points`` names each contact: the contact point, "a-b" for a pair of points, the joint for a limit; ``walls`` the wall,
-    "" for a pair, "lower" or "upper" for a limit. ``positions`` (k, 3) [m] in the world, NaN for limits; ``normals`` (k, 3)
-    point to the free side; ``angles_of_attack`` (k,) [rad] lie between the reversed velocity and the normal, 0 is head-on.
-    Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
-    limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
-    contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
-    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
-    inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
+    Attributes:
+        time: [s].
+        points: Each contact's name: the contact point, "a-b" for a pair of points, the joint for a limit.
+        walls: The wall of each, "" for a pair, "lower" or "upper" for a limit.
+        positions: (k, 3) [m], NaN for limits.
+        normals: (k, 3), unit vectors that point to the free side.
+        angles_of_attack: (k,) [rad] between the reversed velocity and the normal, 0 is head-on.
+        velocities_before: (k, 3) [m/s] of the points relative to the wall.
+        velocities_after: The same after the impact.
+        normal_velocities_before: (k,) [m/s, rad/s for a revolute limit], negative when approaching.
+        normal_velocities_after: The same after the impact.
+        impulses: (k,) along the normals [N s, N m s for a revolute limit].
+        restitution: (k,), what each contact was solved with.
+        energy_before: Kinetic and potential energy together [J].
+        energy_after: The same after the impact [J].
+        q: Coordinates (nq,).
+        v_before: Velocities (nv,).
+        v_after: Velocities (nv,) after the impact.
+        law: The law that was applied.
+        rounds: How often the solver of the law was asked.
+        certificate: What the solver of the law says of its accuracy.
+        energy_gain: Whether energy was gained that the law does not allow.
+        cycle: Whether it is the inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
     time: float
@@ -109,6 +124,52 @@ def unchecked_impact(**fields: Any) -> Impact:
         fields[name].flags.writeable = False
     impact.__dict__.update(fields)
     return impact
+
+
+def described_impact(
+    *,
+    points: tuple[str, ...],
+    positions: Array,
+    normals: Array,
+    velocities: tuple[Array, Array],
+    impulses: Array,
+    restitution: Array,
+    energies: tuple[float, float],
+    state: tuple[Array, Array, Array],
+) -> Impact:
+    """The Impact of k contacts by the equality form, at time 0, with no walls told: velocities (k, 3), energies [J] before and after.
+
+    state: q (nq,), v before and after (nv,).
+    """
+    before, after = velocities
+    approach, leaving = (np.einsum("ij,ij->i", normals, one) for one in velocities)
+    return Impact(
+        time=0.0,
+        points=points,
+        walls=("",) * len(points),
+        positions=positions,
+        normals=normals,
+        angles_of_attack=angles_of_attack(before, approach),
+        velocities_before=before,
+        velocities_after=after,
+        normal_velocities_before=approach,
+        normal_velocities_after=leaving,
+        impulses=impulses,
+        restitution=restitution,
+        energy_before=energies[0],
+        energy_after=energies[1],
+        q=state[0].copy(),
+        v_before=state[1].copy(),
+        v_after=state[2],
+        law=LAWS[1],
+    )
+
+
+def angles_of_attack(velocities: Array, approach: Array) -> Array:
+    """(k,) [rad] between the reversed velocities (k, 3) and the normals, along which they are ``approach`` (k,); NaN at a joint limit."""
+    speed = np.sqrt(np.einsum("ij,ij->i", velocities, velocities))
+    cosine = np.divide(-approach, speed, out=np.ones(len(approach)), where=speed != 0.0)
+    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
 
 class LazyImpacts(Sequence[Impact]):
@@ -188,15 +249,13 @@ class ImpactTable:
         _, rounds, law, cycle = batch.counts[row].tolist()
         time, certificate, kinetic, left, potential = batch.numbers[row].tolist()
         before, approach = numbers[:, 6:9], numbers[:, 9]
-        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
-        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
         return unchecked_impact(
             time=time,
             points=tuple(self._points[c] for c in which),
             walls=tuple(self._walls[c] for c in which),
             positions=numbers[:, :3],
             normals=numbers[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            angles_of_attack=angles_of_attack(before, approach),
             velocities_before=before,
             velocities_after=numbers[:, 10:13],
             normal_velocities_before=approach,

@@ -119,7 +119,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         damping=description.resistance.copy(),
         torque=description.torque.copy(),
         mass=robot.mass.copy(),
-        com=robot.com.copy(),
+        com=robot.centre_of_mass.copy(),
         gravity=description.gravity.copy(),
         remaining=kernel.remaining if kernel else np.zeros((0, 2), np.int64),
         moves=kernel.moves if kernel else np.zeros((0, 9)),

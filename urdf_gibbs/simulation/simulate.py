@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,19 +10,18 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.contact.coefficients import FrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
-from urdf_gibbs.names import Law
+from urdf_gibbs.names import Law, Paradox
 from urdf_gibbs.robot.derived import Shelf
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.controller import Controller, Switches
-from urdf_gibbs.simulation.description import Paradox, checked_start
+from urdf_gibbs.simulation.description import checked_start
+from urdf_gibbs.simulation.hashed import hashable
 from urdf_gibbs.simulation.simulator import Progress, Simulator
 from urdf_gibbs.simulation.trajectory import Trajectory
-from urdf_gibbs.walls import Drift, Vibration, Wall
+from urdf_gibbs.walls import Wall
 
 __all__ = ["SIMULATORS", "Simulator", "simulate"]
-
-PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 def simulate(
@@ -68,7 +65,7 @@ def simulate(
         v0: Velocities at the start (nv,); None: at rest.
         duration: Of the run [s].
         walls: What the robot can touch, one of ``urdf_gibbs.walls`` or several.
-        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton-equality", as the papers
+        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton_equality", as the papers
             print it.
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
@@ -124,29 +121,8 @@ SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by 
 def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
     """A Simulator for these options. The last few are kept with the robot, unless their options contain functions of the user's."""
     try:
-        key = tuple((name, _hashable(value)) for name, value in sorted(options.items()))
+        key = tuple((name, hashable(value)) for name, value in sorted(options.items()))
         hash(key)
     except TypeError:
         return Simulator(robot, **options)
     return SIMULATORS.get(robot, key, lambda: Simulator(robot, **options))
-
-
-def _hashable(value: Any) -> Any:
-    """The value in hashable form; TypeError for functions, whose results may change."""
-    kind: Any = type(value)
-    if kind in PLAIN:
-        return value
-    if kind is tuple or kind is list:
-        return tuple([entry if type(entry) in PLAIN else _hashable(entry) for entry in value])
-    if callable(value):
-        raise TypeError
-    if isinstance(value, Wall | Vibration | Drift):
-        return kind, tuple([_hashable(getattr(value, name)) for name in _field_names(kind)])
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    return tuple([_hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))

@@ -16,16 +16,16 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import vector
+from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.coefficients import FrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
-from urdf_gibbs.names import Law
+from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
 from urdf_gibbs.simulation.controller import Controller, Switches
-from urdf_gibbs.simulation.description import Paradox, Start, checked_start, describe
+from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.friction_layout import FREE
 from urdf_gibbs.simulation.impact_values import Impact
@@ -126,7 +126,7 @@ class Simulator:
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"resolution": resolution, "dense": dense, "memory": memory}
         self.description = describe(robot, **touching, **laws, **forces, **accuracy, **kept)
-        self.robot, self.law, self.restitution = robot, law, self.description.restitution
+        self.robot, self.law, self.restitution = robot, self.description.law, self.description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
         self._facts = Facts.of(self.description, self._candidates)
@@ -152,6 +152,8 @@ class Simulator:
             PenetrationError: The start is inside a wall.
             SimulationError: The motion cannot go on; the trajectory so far is with it.
         """
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"progress={progress!r}, expected a function of (t, impacts) or None")
         start = checked_start(self.robot, q0, v0, duration)
         with self._exclusive():
             return self._run(start, progress)
@@ -172,6 +174,7 @@ class Simulator:
             PenetrationError: The state is inside a wall.
             SimulationError: The law has no answer.
         """
+        time = within(time, -np.inf, np.inf, "time")
         start = Start(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), 0.0)
         with self._exclusive():
             return self._impact(start, time)

@@ -91,7 +91,7 @@ def _tips(robot: Robot) -> dict[int, list[Array]]:
         frame = robot.frame(link)
         if frame.body in tips and link != robot.joints[frame.body].child:
             tips[frame.body].append(frame.placement[:3, 3])
-    return {leaf: own or [robot.com[leaf]] for leaf, own in tips.items()}
+    return {leaf: own or [robot.centre_of_mass[leaf]] for leaf, own in tips.items()}
 
 
 def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from urdf_gibbs.arguments import listed
 from urdf_gibbs.contact.points import default_points
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.robot.model import Robot
@@ -36,7 +37,8 @@ def chosen_points(
     """The points to plot, and how many are left out."""
     if names is not None:
         known = {contact.name: contact for contact in contacts}
-        return [known.get(name) or _on_link(robot, name, known) for name in ([names] if isinstance(names, str) else names)], 0
+        given = [names] if isinstance(names, str) else listed(names, "a list of names", "points")
+        return [known.get(name) or _on_link(robot, name, known) for name in given], 0
     found = contacts or [Contact(point.name, (point.body, point.position), 0.0) for point in default_points(robot)]
     if len(found) <= MANY_POINTS:
         return found, 0

@@ -12,7 +12,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.oracle.compare import TOLERANCE, Comparison, Report, random_states
+from urdf_gibbs.oracle.compare import TOLERANCE, random_states
+from urdf_gibbs.oracle.report import Comparison, Report
 from urdf_gibbs.robot.findings import Finding, one_line
 from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.model import Robot

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from urdf_gibbs.errors import UnknownNameError
+from urdf_gibbs.arguments import one_of
 from urdf_gibbs.view.palette import PALETTE
 
 SMALL, MEDIUM, LARGE = 8, 9, 12  # points
@@ -48,9 +48,7 @@ THEMES = {
 
 
 def theme_named(name: str) -> Theme:
-    if name not in THEMES:
-        raise UnknownNameError("theme", str(name), tuple(THEMES))
-    return THEMES[name]
+    return THEMES[one_of(name, tuple(THEMES), "theme")]
 
 
 def shown(name: str, longest: int = LONGEST) -> str:
