@@ -32,6 +32,7 @@ ORDER = (
         "frozen",
         "locks",
         "extras",
+        "templates",
         "timing",
         "bundled",
         "flexible",
