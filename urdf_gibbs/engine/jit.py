@@ -21,7 +21,7 @@ from urdf_gibbs.engine.struct import Struct
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BLOCKS = 24  # at most
+BLOCKS = 32  # at most
 OUT_OF_MEMORY = -100  # what an entry returns where the memory for its work cannot be had; NaN where it returns a float
 
 
