@@ -333,8 +333,8 @@ def test_a_link_with_one_point_stands_for_that_point() -> None:
         (("O4", "O5", 0.1), "both points are fixed to the body of joint 'q4'"),
         (("O1", "link1", 0.1), "both points are fixed to the body of joint 'X2'"),
         (("ground", "ground", 0.1), "both points are fixed to the world"),
-        (("O1",), "expected (name, name) or (name, name, distance)"),
-        ("ab", "expected (name, name) or (name, name, distance)"),
+        (("O1",), "expected (name, name), (name, name, distance) or"),
+        ("ab", "expected (name, name), (name, name, distance) or"),
     ],
 )
 def test_bad_pairs_are_refused(pair: object, message: str) -> None:
