@@ -209,7 +209,7 @@ def test_an_array_of_gravity_may_change_in_place() -> None:
 def test_gravity_that_is_no_triple_is_refused(gravity: Any) -> None:
     robot = ug.load(ug.model_path("pendulum"))
     for name, count in FALLING.items():
-        with pytest.raises(ug.ArgumentError, match="gravity has shape"):
+        with pytest.raises(ug.ArgumentError, match=r"gravity (has shape|is None)"):
             getattr(ug, name)(robot, *([[0.1]] * count), gravity=gravity)
 
 

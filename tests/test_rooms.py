@@ -32,6 +32,7 @@ ORDER = (
         "frozen",
         "locks",
         "extras",
+        "templates",
         "timing",
         "bundled",
         "flexible",
@@ -254,3 +255,15 @@ def test_a_walk_of_the_map_is_what_is_called(title: str, action: Callable[[Path]
     assert len(told) > 5
     assert [step for step in told if step not in found] == []
     assert sorted(told, key=found.index) == told
+
+
+def test_pages_are_made_from_templates() -> None:
+    """No module writes tags of HTML; comments and docstrings are no text of a page."""
+    tags = re.compile(r"</?(html|body|div|table|tr|td|th|span|h[1-6]|figure|section|iframe|details)\b[^>]*>")
+    found = [
+        f"{file}:{node.lineno}"
+        for file, tree in SOURCES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and tags.search(node.value)
+    ]
+    assert found == []

@@ -117,3 +117,12 @@ def test_errors_are_told_apart() -> None:
         value = getattr(ug, name)
         if inspect.isclass(value) and issubclass(value, Exception):
             assert inspect.getdoc(value), name
+
+
+def test_dashes_in_names_are_underscores() -> None:
+    robot = ug.load(ug.model_path("planar3r"))
+    q: Any = [0.1, 0.2, 0.3]
+    dashed: Any = {"method": "gibbs-appell", "law": "newton-equality", "kernel": "mass-matrix"}
+    assert (ug.mass_matrix(robot, q, method=dashed["method"]) == ug.mass_matrix(robot, q, method="gibbs_appell")).all()
+    assert robot.kernel(dashed["kernel"]) is robot.kernel("mass_matrix")
+    assert ug.Simulator(robot, law=dashed["law"]).law == "newton_equality"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from urdf_gibbs.errors import MissingExtraError
 
 EXTRAS = {  # by the name that is imported
+    "jinja2": "view",
     "matplotlib": "plot",
     "meshcat": "view",
     "tornado": "view",

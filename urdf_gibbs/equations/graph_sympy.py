@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import operator
 from typing import Any
 
@@ -11,6 +10,7 @@ from urdf_gibbs.engine.graph import Node
 from urdf_gibbs.equations.assignments import Dialect, Function, expression, function, places, value_text
 from urdf_gibbs.equations.parameters import Parameter
 from urdf_gibbs.equations.source import Source, number, plain, wrapped
+from urdf_gibbs.templates import rendered
 
 OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg}
 HELPER = """
@@ -122,15 +122,8 @@ def page(source: Source) -> str:
     """A page with the same formulas in MathML."""
     from latex2mathml.converter import convert
 
-    title = html.escape(f"{source.robot.name}: equations of motion")
-    parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(chr(10).join(source.header()))}</pre>"]
-    for one in source.functions:
-        parts.append(f"<h2>{html.escape(one.meaning)}</h2>")
-        parts += [f"<p>{convert(line)}</p>" for line in formulas(one, source.parameters)] or ["<p>0</p>"]
-    style = ":root { color-scheme: light dark; } body { margin: 2rem; font: 16px/1.5 system-ui, sans-serif; }"
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{style}</style>'
-    body = "\n".join(parts)
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    functions = [(one.meaning, [convert(line) for line in formulas(one, source.parameters)]) for one in source.functions]
+    return rendered("equations", "source.html", name=source.robot.name, header="\n".join(source.header()), functions=functions)
 
 
 def _escaped(words: str) -> str:

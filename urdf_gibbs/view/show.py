@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from urdf_gibbs.arguments import folders, path_of, whole
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
+from urdf_gibbs.templates import rendered
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.camera import camera
 from urdf_gibbs.view.contacts import contacts_of
@@ -121,9 +121,7 @@ class View:
 
 def framed(text: str, title: str, height: int = NOTEBOOK_HEIGHT) -> str:
     """A whole page inside a notebook's cell."""
-    source = html.escape(text, quote=True)
-    name = html.escape(title, quote=True)
-    return f'<iframe title="{name}" srcdoc="{source}" style="width: 100%; height: {height}px; border: 0" allowfullscreen></iframe>'
+    return rendered("view", "frame.html", title=title, page=text, height=height).rstrip("\n")
 
 
 def view(
