@@ -53,7 +53,7 @@ LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
     "simulation/simulate.py simulate",  # the arguments of a simulation
-    "simulation/simulate.py __init__",  # the same
+    "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same
 }
 

@@ -437,7 +437,7 @@ def test_nothing_in_the_file_needs_pickle(tmp_path: Path) -> None:
     with np.load(path, allow_pickle=False) as stored:
         assert all(stored[name].dtype in (np.float64, np.uint8) for name in stored)
         header = json.loads(stored["header"].tobytes())
-    assert (header["format"], header["version"]) == ("urdf_gibbs trajectory", 1)
+    assert (header["format"], header["version"]) == ("urdf_gibbs trajectory", 2)
 
 
 def test_an_interrupted_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -480,7 +480,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any], **arrays: Any
 @pytest.mark.parametrize(
     ("change", "arrays", "says"),
     [
-        (lambda header: header.update(version=2), {}, "format 2 is newer than 1"),
+        (lambda header: header.update(version=3), {}, "format 3 is newer than 2"),
         (lambda header: header.update(format="something"), {}, "holds no trajectory"),
         (lambda header: header.pop("status"), {}, "status"),
         (lambda header: None, {"q": None}, "q is not a file in the archive"),

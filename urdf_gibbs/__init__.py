@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from urdf_gibbs import walls
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
-    from urdf_gibbs.simulation.simulate import Simulator, simulate
+    from urdf_gibbs.simulation.simulate import simulate
+    from urdf_gibbs.simulation.simulator import Simulator
     from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
     from urdf_gibbs.view.show import View
 
@@ -104,7 +105,7 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
-    "Simulator": "urdf_gibbs.simulation.simulate",
+    "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
     "read_scenario": "urdf_gibbs.simulation.scenario",

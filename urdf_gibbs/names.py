@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "PlotKind", "Quantity", "Side", "Theme"]
+__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "Paradox", "PlotKind", "Quantity", "Side", "Theme"]
 
 Base = Literal["fixed", "floating", "planar"]
 """What the root link may do."""
@@ -49,8 +49,11 @@ KernelName = Literal[
 ]
 """What a kernel can answer."""
 
-Law = Literal["newton", "newton_equality", "poisson"]
+Law = Literal["newton", "newton_equality", "poisson", "moreau", "energetic"]
 """Impact laws."""
+
+Paradox = Literal["impact", "stop"]
+"""What happens where no contact forces obey Coulomb's law: an impact without collision, or an error."""
 
 Side = Literal["left", "right"]
 """Of an impact: the state before it, or after it."""

@@ -200,7 +200,7 @@ class _Phases:
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
     """The trajectory, seconds of CPU time, and why it ended early."""
-    from urdf_gibbs.simulation.simulate import Simulator
+    from urdf_gibbs.simulation.simulator import Simulator
 
     phases("making the simulator ready")
     arguments = scenario.arguments()

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from urdf_gibbs.names import Law
 
-LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson")  # the position of a law is its code in compiled functions
+# The position of a law is its code in compiled functions.
+LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson", "moreau", "energetic")
+NEWTON, NEWTON_EQUALITY, POISSON, MOREAU, ENERGETIC = range(len(LAWS))

@@ -21,7 +21,7 @@ from urdf_gibbs.engine.struct import Struct
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BLOCKS = 24  # maximum number
+BLOCKS = 32  # maximum number
 OUT_OF_MEMORY = -100  # returned by an entry that cannot allocate its working memory; NaN if it returns a float
 
 

@@ -31,9 +31,9 @@ def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
         "settings": trajectory.settings,
         "statistics": trajectory.statistics,
         "impacts": [[impact.points, impact.walls, impact.law] for impact in impacts],
-        "phases": [[phase.point, phase.wall] for phase in phases],
+        "phases": [[phase.point, phase.wall, phase.mode] for phase in phases],
     }
-    arrays = {name: getattr(trajectory, name) for name in ("gravity", "t", "q", "v", "contact_forces")}
+    arrays = {name: getattr(trajectory, name) for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")}
     if trajectory.dense is not None:
         arrays["dense"] = trajectory.dense
     for name in (*VECTORS, *SCALARS):
@@ -69,6 +69,7 @@ SHAPES: dict[str, Shape] = {
     "q": (None, None),
     "v": (None, None),
     "contact_forces": (None, None),
+    "friction_forces": (None, None, 3),
     "dense": (),
     **{f"impacts.{name}": (None, 3) for name in VECTORS},
     **{f"impacts.{name}": (None,) for name in (*SCALARS, *NUMBERS)},
@@ -95,10 +96,10 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
     times = stored["phases.times"].tolist()
     return Trajectory(
         robot=robot,
-        **{name: stored[name] for name in ("gravity", "t", "q", "v", "contact_forces")},
+        **{name: stored[name] for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")},
         contact_names=tuple(header["contact_names"]),
         impacts=tuple(impacts),
-        phases=tuple(Phase(*names, *own) for names, own in zip(header["phases"], times, strict=True)),
+        phases=tuple(Phase(*names[:2], *own, *names[2:]) for names, own in zip(header["phases"], times, strict=True)),
         status=header["status"],
         settings=header["settings"],
         statistics=header["statistics"],
@@ -125,6 +126,7 @@ def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any],
         "q": (rows, robot.nq),
         "v": (rows, robot.nv),
         "contact_forces": (rows, len(header["contact_names"])),
+        "friction_forces": (rows, len(header["contact_names"]), 3),
         **{f"impacts.{name}": (touched, 3) for name in VECTORS},
         **{f"impacts.{name}": (touched,) for name in SCALARS},
         **{f"impacts.{name}": (count, width) for name, width in widths.items()},

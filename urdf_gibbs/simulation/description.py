@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.coefficients import Coefficients, FrictionLike, coefficients
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.names import Law
+from urdf_gibbs.names import Law, Paradox
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -27,6 +28,7 @@ from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
+PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
 LONGEST_TIE = 1e-3  # s
 QUATERNION_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
@@ -43,6 +45,8 @@ class Description:
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
+    friction: Coefficients
+    paradox: Paradox
     gravity: Array
     points: tuple[ContactPoint, ...]
     pairs: tuple[Pair, ...]
@@ -64,7 +68,9 @@ class Description:
 
     def candidates(self) -> Candidates:
         """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
-        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution)
+        return candidates(
+            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+        )
 
     @property
     def is_controlled(self) -> bool:
@@ -105,6 +111,7 @@ class Description:
             "cycle": self.cycle,
             "law": self.law,
             "restitution": self.restitution,
+            "friction": tuple(self.friction),
             "walls": [described(wall) for wall in self.walls],
             "points": points,
         }
@@ -117,6 +124,8 @@ def describe(
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
+    friction: FrictionLike,
+    paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
@@ -135,6 +144,10 @@ def describe(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     restitution = within(restitution, 0.0, 1.0, "restitution")
+    rough = coefficients(friction, "friction")
+    if rough.static > 0.0 and law == "newton_equality":
+        raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     given = tuple(wall_list(walls))
@@ -149,6 +162,8 @@ def describe(
         walls=given,
         law=law,
         restitution=restitution,
+        friction=rough,
+        paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=resolve_pairs(robot, resolved, pairs),

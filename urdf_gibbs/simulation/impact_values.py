@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -72,11 +72,14 @@ class Impact:
     certificate: float = 0.0
     energy_gain: bool = False
     cycle: bool = False
+    tangential_impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         k = len(self.points)
         if len(self.walls) != k:
             raise ArgumentError(f"{len(self.walls)} walls for {k} points, expected one each")
+        if np.size(self.tangential_impulses) == 0:
+            set_field(self, "tangential_impulses", np.zeros((k, 3)))
         for name in VECTORS:
             put_array(self, name, (k, 3))
         for name in SCALARS:
@@ -107,7 +110,7 @@ class Impact:
 
 
 # Fields of an impact by shape: (k, 3), (k,), one number, (nq,) or (nv,).
-VECTORS = ("positions", "normals", "velocities_before", "velocities_after")
+VECTORS = ("positions", "normals", "velocities_before", "velocities_after", "tangential_impulses")
 SCALARS = ("angles_of_attack", "normal_velocities_before", "normal_velocities_after", "impulses", "restitution")
 NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain", "cycle")
 STATES = ("q", "v_before", "v_after")
@@ -258,13 +261,14 @@ class ImpactTable:
             normal_velocities_before=approach,
             normal_velocities_after=numbers[:, 13],
             impulses=numbers[:, 14],
+            tangential_impulses=numbers[:, 16:19],
             restitution=numbers[:, 15],
             energy_before=kinetic + potential,
             energy_after=left + potential,
             q=batch.y[row, : self._nq],
             v_before=batch.y[row, self._nq :],
             v_after=batch.v[row],
-            law=LAWS[law],
+            law=LAWS[law] if law < len(LAWS) else "without-collision",
             rounds=rounds,
             certificate=certificate,
             cycle=bool(cycle),

@@ -64,6 +64,7 @@ class Phase:
     start: float
     end: float = np.inf
     accumulation: float = np.nan
+    mode: str = ""
 
 
 class PlainSettings(dict[str, Any]):
@@ -99,6 +100,7 @@ class Trajectory:
     v: Array
     contact_names: tuple[str, ...] = ()
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    friction_forces: Array = field(default_factory=lambda: np.zeros((0, 0, 3)))
     impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
@@ -119,6 +121,9 @@ class Trajectory:
         if not names and np.size(self.contact_forces) == 0:
             set_field(self, "contact_forces", np.zeros((n, 0)))
         put_array(self, "contact_forces", (n, len(names)))
+        if np.size(self.friction_forces) == 0:
+            set_field(self, "friction_forces", np.zeros((n, len(names), 3)))
+        put_array(self, "friction_forces", (n, len(names), 3))
         if self.dense is not None:
             put_array(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
         set_field(self, "phases", tuple(self.phases))
@@ -371,7 +376,7 @@ class Trajectory:
 def unchecked_trajectory(**fields: Any) -> Trajectory:
     """A Trajectory from fields that are known to be valid and not shared: nothing is checked or copied."""
     trajectory = Trajectory.__new__(Trajectory)
-    for name in ("gravity", "t", "q", "v", "contact_forces", "dense"):
+    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
     trajectory.__dict__.update(fields)
