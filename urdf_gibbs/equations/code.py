@@ -59,10 +59,23 @@ def generate(
     method: str = COMPILED,
     frame: str = "",
 ) -> str:
-    """Text of a source file with a function for each quantity of ``what`` (names of QUANTITIES; - and _ are the same).
+    """Text of a source file with a function for each quantity; the same robot gives the same bytes.
 
-    ``named``: masses, mass centres, inertias and lengths are parameters with the URDF's values as defaults. ``frame``: the link whose
-    Jacobian or placement is asked for. The output is reproducible.
+    Args:
+        robot: Made by ``load``.
+        what: Names of quantities.
+        language: "python", "c" or "sympy".
+        gravity: (3,) in the world [m/s^2].
+        named: Whether masses, mass centres, inertias and lengths are parameters, with the URDF's values as defaults.
+        method: The formulation behind it.
+        frame: The link whose Jacobian or placement is asked for.
+
+    Returns:
+        The text.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or the robot has no equations of motion.
+        UnknownNameError: There is no such quantity, language, method or link.
     """
     if language not in LANGUAGES:
         raise UnknownNameError("language", language, list(LANGUAGES))

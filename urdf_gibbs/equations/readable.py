@@ -126,11 +126,25 @@ def equations(
     frame: str | None = None,
     seconds: float = SECONDS,
 ) -> Equations:
-    """The robot's equations in symbols: masses, lengths and inertias by name, or with named=False as numbers.
+    """The robot's equations in symbols.
 
-    what: of "mass_matrix", "bias", "gravity_force", "inverse_dynamics", "kinetic_energy", "potential_energy", and of a link ``frame``
-    "placement" and "jacobian". method: the formulation whose source is run; the result is the same. What takes more than
-    ``seconds`` is left unsimplified, and ``notes`` says so; beyond some 100,000 operations it is refused.
+    Args:
+        robot: Made by ``load``.
+        what: Of "mass_matrix", "bias", "gravity_force", "inverse_dynamics", "kinetic_energy", "potential_energy", and of a link ``frame``
+            "placement" and "jacobian".
+        method: The formulation whose source is run; the result is the same.
+        named: Whether masses, lengths and inertias have names; False: they are numbers.
+        gravity: (3,) in the world [m/s^2].
+        frame: The link whose Jacobian or placement is asked for.
+        seconds: What takes longer is left unsimplified, and ``notes`` says so.
+
+    Returns:
+        Expressions of SymPy by quantity, with the symbols in them.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or the robot has no equations of motion.
+        UnknownNameError: There is no such quantity, method or link.
+        UrdfGibbsError: It takes more than some 100,000 operations.
     """
     if robot.nv == 0:
         raise ArgumentError(f"robot {robot.name!r} has no moving joint, and so no equations of motion")
