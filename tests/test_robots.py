@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from examples import EMPTY, FILES, FOLDER, NIGHTLY, runner
-from test_baselines import TOLERANCE, errors
-from test_kernels import MAIN, against_pinocchio, mimic_choices
+from kernel_checks import MAIN, against_pinocchio, mimic_choices
+from pinocchio_errors import TOLERANCE, errors
 
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import BASELINES, METHODS
