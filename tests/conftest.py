@@ -77,7 +77,7 @@ PULL = 1e-9  # of the weight, or of the largest force: what rounding leaves of a
 @pytest.fixture(autouse=True)
 def no_contact_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every run of every test the sign of every contact force is looked at."""
-    from urdf_gibbs.simulation.simulate import Simulator
+    from urdf_gibbs.simulation.simulator import Simulator
 
     run = Simulator._run
 

@@ -33,7 +33,7 @@ def feasible(B: Array, w: Array, slack: float) -> bool:
     return bool(found.status == 0)
 
 
-def test_a_problem_without_a_solution_is_told() -> None:
+def test_a_problem_without_a_solution_is_reported() -> None:
     """Dependent rows that ask for what contradicts: the certificate is large, and what is given pushes all the same.
 
     Two of the thousand lead to impulses of 1e15 times the approach, whose rounding leaves nothing of w: these as well.

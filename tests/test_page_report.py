@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Opened
+from defective_robots import BROKEN, EVIL, changed_rocker
 from examples import FOLDER
-from test_report import BROKEN, EVIL, changed_rocker
 
 import urdf_gibbs as ug
 from urdf_gibbs.lint import check
-from urdf_gibbs.oracle.compare import Comparison, Matrices, Report, random_states, validate
+from urdf_gibbs.oracle.compare import random_states, validate
+from urdf_gibbs.oracle.report import Comparison, Matrices, Report
 from urdf_gibbs.view.report import predicted_pattern, report_view
 
 pytestmark = pytest.mark.filterwarnings("ignore::urdf_gibbs.UrdfWarning", "ignore::DeprecationWarning")

@@ -130,7 +130,7 @@ def test_readme_says_what_the_summary_says() -> None:
     assert tuple(map(int, told.groups())) == (len(verdicts), counts[REPRODUCED] + counts[CORRECTED], *list(counts.values())[1:])
 
 
-def test_length_of_a_formulation_leaves_out_what_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_length_of_a_formulation_excludes_docstrings_and_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = {
         "bare": "def f(x):\n    return x + 1\n",
         "told": 'import os\n# why\ndef f(x):\n    """What."""\n    return x + 1\n',
@@ -248,7 +248,7 @@ def test_some_parts_leave_the_summary_alone(tmp_path: Path, monkeypatch: pytest.
     assert "Not run: two" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_part_that_fails_is_told_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_is_reported_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PARTS", {"one": broken, "two": small})
     result = runner.invoke(app, ["reproduce", "--out", str(tmp_path)])
     assert result.exit_code == 1

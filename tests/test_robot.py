@@ -156,7 +156,7 @@ def test_what_is_fixed_to_the_world_is_kept_as_base_inertia() -> None:
     """Pinocchio puts it into the inertia of its universe."""
     ours, theirs = quiet(ARM).base_inertia, pinocchio_model(ARM).inertias[0]
     assert ours.mass == pytest.approx(theirs.mass, rel=1e-14)
-    np.testing.assert_allclose(ours.com, theirs.lever, atol=ROUND_OFF)
+    np.testing.assert_allclose(ours.centre_of_mass, theirs.lever, atol=ROUND_OFF)
     np.testing.assert_allclose(np.reshape(ours.inertia, (3, 3)), theirs.inertia, atol=ROUND_OFF)
 
 
@@ -189,7 +189,7 @@ def test_record_of_a_robot_cannot_be_changed(record: Callable[[Robot], Any]) -> 
             setattr(found, field.name, 1)
 
 
-@pytest.mark.parametrize("name", ["placement", "mass", "com", "inertia"])
+@pytest.mark.parametrize("name", ["placement", "mass", "centre_of_mass", "inertia"])
 def test_array_of_a_robot_is_read_only(name: str) -> None:
     array = getattr(quiet(ARM), name)
     with pytest.raises(ValueError, match="read-only"):
@@ -207,7 +207,7 @@ def test_position_limits_cannot_be_changed_through_what_is_returned() -> None:
     np.testing.assert_array_equal(robot_.random(0, 5), before)
 
 
-def test_returned_arrays_are_nobody_elses() -> None:
+def test_returned_arrays_are_independent_copies() -> None:
     robot_ = quiet(ARM)
     for make in (
         robot_.neutral,
@@ -282,7 +282,7 @@ def test_unknown_base_is_refused_with_the_known_ones() -> None:
         load(ARM, base="flying")  # type: ignore[arg-type]
 
 
-def test_unknown_names_are_answered_with_the_known_ones() -> None:
+def test_unknown_names_lists_the_known_ones() -> None:
     robot_ = quiet(ARM)
     with pytest.raises(UnknownNameError, match=r"no link named 'nobody'.*ground.*tip"):
         robot_.frame("nobody")
@@ -933,7 +933,7 @@ def comb(teeth: int) -> str:
     return robot(*parts)
 
 
-def test_comb_has_a_branch_for_each_tooth_made_when_asked_for() -> None:
+def test_comb_has_a_branch_for_each_tooth_made_on_demand() -> None:
     teeth = 2000
     robot_ = quiet(comb(teeth))
     start = time.process_time()

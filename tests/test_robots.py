@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from examples import EMPTY, FILES, FOLDER, NIGHTLY, runner
-from test_baselines import TOLERANCE, errors
-from test_kernels import MAIN, against_pinocchio, mimic_choices
+from kernel_checks import MAIN, against_pinocchio, mimic_choices
+from pinocchio_errors import TOLERANCE, errors
 
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import BASELINES, METHODS
-from urdf_gibbs.robot.load import Base
+from urdf_gibbs.names import Base
 
 COMPARED = {"mass matrix", "bias", "gravity", "inverse dynamics", "forward dynamics", "kinetic energy", "momentum", "jacobians"}
 BASES: dict[Base, int] = {"fixed": 2, "floating": 1}  # with the number of states at which the formulations of other papers are asked

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_models import MODELS, START
-from test_points import BODY, joint, link
+from model_data import MODELS, START
+from point_robots import BODY, joint, link
 
 import urdf_gibbs as ug
 from urdf_gibbs import UnknownNameError, UrdfError, frame_placement, walls
@@ -265,7 +265,7 @@ MALFORMED = [
     ("duration = 1\ngravity = -9.81\n" + ROBOT, 2, "gravity", "-9.81, expected a list of 3 numbers"),
     ("duration = 1\ngravity = [0, 0]\n" + ROBOT, 2, "gravity", "[0, 0], expected a list of 3 numbers"),
     ("duration = 1\ngravity = [\n  0,\n  0,\n  'g',\n]\n" + ROBOT, 5, "gravity[2]", '"g" (g is not known), expected a number, or a formula'),
-    ("duration = 1\nlaw = 'newtons'\n" + ROBOT, 2, "law", '"newtons", expected one of newton, newton-equality, poisson; did you mean "newton'),
+    ("duration = 1\nlaw = 'newtons'\n" + ROBOT, 2, "law", '"newtons", expected one of newton, newton_equality, poisson; did you mean "newton'),
     ("duration = 1\nlaw = 1\n" + ROBOT, 2, "law", "1, expected one of newton"),
     ("duration = 1\nrestitution = 1.5\n" + ROBOT, 2, "restitution", "1.5, expected a number from 0 to 1"),
     ("duration = 1\n[robot]\n\nfile = 'none.urdf'\n", 4, "robot.file", '"none.urdf": no such file, expected a URDF file, relative to this file, or a bundled model: ball, '),

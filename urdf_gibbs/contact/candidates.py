@@ -13,7 +13,8 @@ from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
 from urdf_gibbs.errors import UrdfWarning
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.walls import Wall
 
 LIMITED = ("revolute", "prismatic")
@@ -65,6 +66,7 @@ def candidates(
     limits: bool,
     restitution: float,
     resolution: float = 1e-3,
+    friction: tuple[float, float] = (0.0, 0.0),
 ) -> Candidates:
     """The candidates in order: all points on all walls, then the pairs, then the joint limits."""
     for radius in {point.radius for point in points}:
@@ -74,10 +76,12 @@ def candidates(
     for point in points:
         for i, name in enumerate(names):
             row = {"kind": WALL, "surface": i, "body": (point.body, -1), "place": (*point.position, 0.0, 0.0, 0.0), "radius": point.radius}
-            rows.append({**row, "restitution": restitutions[i], "names": (point.name, name)})
+            rows.append({**row, "share": point.radius, "restitution": restitutions[i], "friction": friction, "names": (point.name, name)})
     for one, other, reach in pairs:
         row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
-        rows.append({**row, "names": (f"{one.name}-{other.name}", "")})
+        sizes = one.radius + other.radius
+        share = reach * one.radius / sizes if sizes > 0.0 else 0.5 * reach
+        rows.append({**row, "share": share, "friction": friction, "names": (f"{one.name}-{other.name}", "")})
     for joint in robot.joints if limits else ():
         if joint.type in LIMITED and joint.lower <= joint.upper and _limits_act(robot, joint):
             for side, bound, sign in (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0)):
@@ -98,5 +102,7 @@ def candidates(
         index=column("index", (0, 0), np.int64),
         limit=column("limit", (0.0, 0.0), np.float64),
         restitution=column("restitution", restitution, np.float64),
+        friction=column("friction", (0.0, 0.0), np.float64),
+        share=column("share", 0.0, np.float64),
     )
     return Candidates(contacts, surfaces, callbacks, tuple(row["names"][0] for row in rows), tuple(row["names"][1] for row in rows))

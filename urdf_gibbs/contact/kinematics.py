@@ -50,6 +50,8 @@ class Contacts(Struct):
     index: Int2  # (n, 2) iq and iv of a limit
     limit: Float2  # (n, 2) of a limit: gap = limit[0] q + limit[1]
     restitution: Float1  # (n,)
+    friction: Float2  # (n, 2) coefficients of friction at rest and in motion
+    share: Float1  # (n,) how far from the first centre the contact is [m]
 
 
 def tree_of(robot: Robot) -> Tree:

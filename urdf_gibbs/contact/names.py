@@ -2,4 +2,8 @@
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # the position of a law is its code in compiled functions
+from urdf_gibbs.names import Law
+
+# The position of a law is its code in compiled functions.
+LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson", "moreau", "energetic")
+NEWTON, NEWTON_EQUALITY, POISSON, MOREAU, ENERGETIC = range(len(LAWS))

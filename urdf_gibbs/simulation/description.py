@@ -10,21 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import vector, within
+from urdf_gibbs.arguments import flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.coefficients import Coefficients, FrictionLike, coefficients
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
-from urdf_gibbs.names import Law
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.plain import plain, read_only
 from urdf_gibbs.walls import Vibration, Wall, described
+from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
+PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
 LONGEST_TIE = 1e-3  # s
 QUATERNION_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
@@ -41,6 +45,8 @@ class Description:
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
+    friction: Coefficients
+    paradox: Paradox
     gravity: Array
     points: tuple[ContactPoint, ...]
     pairs: tuple[Pair, ...]
@@ -62,7 +68,9 @@ class Description:
 
     def candidates(self) -> Candidates:
         """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
-        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution)
+        return candidates(
+            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+        )
 
     @property
     def is_controlled(self) -> bool:
@@ -103,6 +111,7 @@ class Description:
             "cycle": self.cycle,
             "law": self.law,
             "restitution": self.restitution,
+            "friction": tuple(self.friction),
             "walls": [described(wall) for wall in self.walls],
             "points": points,
         }
@@ -115,6 +124,8 @@ def describe(
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
+    friction: FrictionLike,
+    paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
@@ -128,14 +139,21 @@ def describe(
     **numbers: Any,
 ) -> Description:
     """The description of these options, ``numbers`` being tolerances, times and memory; ArgumentError where one is wrong."""
-    if law not in LAWS:
-        raise UnknownNameError("impact law", law, LAWS)
+    check_robot(robot)
+    law = one_of(law, LAWS, "law")  # type: ignore[assignment]
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     restitution = within(restitution, 0.0, 1.0, "restitution")
+    rough = coefficients(friction, "friction")
+    if rough.static > 0.0 and law == "newton_equality":
+        raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
-    given = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
+    given = tuple(wall_list(walls))
+    if points is not None and not isinstance(points, str):
+        points = listed(points, "None, 'collision', or a list of link names and points", "points")
+    pairs = listed(pairs, "a list of (name, name) or (name, name, distance)", "pairs")
     resolved = resolve_points(robot, points) if given or points is not None else ()
     if given and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
@@ -144,16 +162,18 @@ def describe(
         walls=given,
         law=law,
         restitution=restitution,
+        friction=rough,
+        paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=resolve_pairs(robot, resolved, pairs),
-        joint_limits=bool(joint_limits),
-        resistance=read_only(_resistance(robot) if damping else np.zeros(robot.nv)),
+        joint_limits=flag(joint_limits, "joint_limits"),
+        resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
         torque=read_only(vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")),
-        dense=bool(dense),
+        dense=flag(dense, "dense"),
         **numbers,
     )
 
@@ -201,6 +221,7 @@ class Start(NamedTuple):
 
 def checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> Start:
     """Start and duration of a run, checked; v0 None: at rest."""
+    check_robot(robot)
     q = vector(q0, robot.nq, "q0")
     v = vector(np.zeros(robot.nv) if v0 is None else v0, robot.nv, "v0")
     duration = within(duration, 0.0, np.inf, "duration")

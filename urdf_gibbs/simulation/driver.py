@@ -10,6 +10,7 @@ from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
+from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
 from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
@@ -36,8 +37,9 @@ from urdf_gibbs.simulation.layout import (
     State,
     System,
 )
-from urdf_gibbs.simulation.record import has_room, write_row
+from urdf_gibbs.simulation.record import has_room, write_friction, write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts
+from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
 from urdf_gibbs.simulation.switching import call_switches, first_switch, is_crawling
 from urdf_gibbs.simulation.turning import MAX_TURN, bound_turning, longest_safe_step
@@ -75,6 +77,7 @@ def refresh(s: System, st: State, r: Record) -> int:
     """Compute derivative, contact forces and gaps of the present state."""
     for c in range(st.force.shape[0]):
         st.force[c] = 0.0
+    clear_friction(s)
     s.least_force = 0.0
     status = derivative(s, st, st.time, PRESENT, 0)
     if status != OK:
@@ -82,10 +85,14 @@ def refresh(s: System, st: State, r: Record) -> int:
     for m in range(st.K.shape[1]):
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
-    if st.held_count > 0:
+    s.friction.stopping = 0
+    if st.held_count > 0 and s.friction.acts:
+        update_sliding(s, st)
+    elif st.held_count > 0:
         use_pushing_forces(s, st)
     if r.rows > 0:
         copy(st.force, r.force[r.rows - 1])
+        write_friction(s, r, r.rows - 1)
     st.fresh = 1
     return update_gaps(s, st, st.time, 0)
 
@@ -152,7 +159,7 @@ def write_first_row(s: System, st: State, r: Record) -> int:
     """Write the first row of a run."""
     if r.rows > 0 or st.accepted > 0 or st.impacts > 0:
         return OK
-    write_row(r, st, False)
+    write_row(s, r, st, False)
     return update_sides(s, st)
 
 
@@ -174,7 +181,7 @@ def call_controller(s: System, st: State, tiny: float) -> int:
 def must_resolve(s: System, st: State) -> bool:
     """Whether a contact strikes, comes to rest or has to be released before the next step."""
     strikes, rests = classify_contacts(st)
-    return strikes or (st.settled_at != st.time and (rests or must_release(s, st)))
+    return strikes or (st.settled_at != st.time and (rests or s.friction.stopping > 0 or must_release(s, st)))
 
 
 @jit
@@ -204,6 +211,8 @@ def propose_step(s: System, st: State, tiny: float, by_function: bool) -> float:
     """The length of the next step; 0 where it would vanish."""
     left = st.end - st.time
     h = bounded_step(s, st, min(st.step_length, st.max_step, left), by_function)
+    if st.held_count > 0 and s.friction.acts:
+        h = up_to_stop(s, h)
     if st.controller_rate > 0.0:
         h = min(h, st.next_call - st.time)
     if h > tiny:
@@ -235,6 +244,8 @@ def try_step(s: System, st: State, h: float, by_function: bool) -> tuple[int, fl
             return status, error
         reject(st, h * (max(0.2, step_factor(error)) if status == OK and np.isfinite(error) else 0.2))
         return CRAWLING if s.in_stages and is_crawling(st) else RETRY, error
+    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_start(s, st):
+        return reject(st, 0.5 * h), error
     bound_turning(s, st)
     most = bounded_step(s, st, h, by_function)
     if h > 1.1 * most and h > SHORT:
@@ -279,10 +290,10 @@ def accept(s: System, st: State, r: Record, length: float, tiny: float) -> int:
     for c in range(st.gaps.shape[0]):
         copy(st.new_gaps[c], st.gaps[c])
     st.accepted += 1
-    write_row(r, st, True)
+    write_row(s, r, st, True)
     if st.held_count == 0:
         return OK
-    status = project(s, st, MAX_PROJECTIONS)
+    status = project_rough(s, st, MAX_PROJECTIONS) if s.friction.acts else project(s, st, MAX_PROJECTIONS)
     if status != OK:
         return status
     copy(st.y, r.y[r.rows - 1])

@@ -20,6 +20,7 @@ from urdf_gibbs.simulation.layout import (
     JAMMED,
     NOT_FINITE,
     NOT_LANDED,
+    PARADOX,
     SINGULAR,
     UNDERFLOW,
     State,
@@ -39,6 +40,7 @@ REASONS = {
     JAMMED: "no motion exists from here: opposing contacts close in on each other",
     CHATTER: f"{COUNTED_IMPACTS} impacts in less than as many times zeno, the contacts struck and how often",
     OUT_OF_MEMORY: "there is not enough memory",
+    PARADOX: "no contact forces exist here that obey Coulomb's law (Painlevé's paradox)",
     NOT_LANDED: "no step ends on the wall that is about to be met: the gap is not continuous here, or the tolerance is below rounding",
     CRAWLING: "300 steps have hardly moved time: the controller is not continuous here, and is called in each stage of each step. "
     "Call it at a rate (controller_rate=), or declare where it switches (switches=)",
@@ -47,7 +49,7 @@ REASONS = {
 
 def reason_of(status: int, cause: BaseException | None, robot: Robot, state: State, names: Sequence[str], log: Log) -> str:
     """The reason for a status, as text; ``names`` are those of the contacts."""
-    if status == JAMMED:
+    if status in (JAMMED, PARADOX):
         return f"{REASONS[status]}: {_listed([names[c] for c in np.flatnonzero(state.closed).tolist()])}"
     if status == CHATTER:
         struck = log.recently_struck(COUNTED_IMPACTS)

@@ -11,6 +11,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import SINK
+from urdf_gibbs.simulation.friction import rough_opening_rate
 from urdf_gibbs.simulation.layout import CHOOSE_HELD, IMPACT, LCP, LEAST_NORM, OK, OPENING_RATE, PROJECT, RESTING, State, System
 from urdf_gibbs.simulation.rows import add_response, contact_rows, factorise_mass, free_rows, load_state, select_held, solve
 
@@ -69,6 +70,28 @@ def current_law(st: State) -> int:
     return NEWTON if law == EQUALITY and st.last_impact == st.time else law
 
 
+@jit
+def end_short_bounces(s: System, st: State, k: int, e: Array, total: Array) -> int:
+    """Set the restitution e to zero for those of the k contacts that would bounce for less than zeno with the impulses ``total`` (k,).
+
+    s.v is the velocity after the impact. Returns how many there are, -1 where the accelerations cannot be computed.
+    """
+    t, zeno, count = st.time, st.zeno, 0
+    if contact_accelerations(s, t, k) != OK:
+        return -1
+    for i in range(k):
+        if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.accel[i] < 0.0):
+            continue
+        bounce = -2.0 * s.rate[i] / s.accel[i]
+        # A resting contact that has sunk by rounding does not bounce either.
+        sunk = st.mode[s.selected[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.accel[i]
+        if bounce < zeno or sunk:
+            st.bounce_ends[s.selected[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
+            e[i] = 0.0
+            count += 1
+    return count
+
+
 @block(IMPACT, System, State, int, returns=float)
 def impact(s: System, st: State, k: int) -> float:
     """Apply the impact law to the k closed contacts in s.selected; changes the velocity in st.y.
@@ -77,7 +100,7 @@ def impact(s: System, st: State, k: int) -> float:
     in s.lam and s.e, the times at which bouncing ends in st.bounce_ends: a bounce shorter than zeno is the last and gets restitution
     zero, as do all contacts of an impact that ends a cycle (st.ends_cycle).
     """
-    t, law, zeno, nq = st.time, current_law(st), st.zeno, s.q.shape[0]
+    t, law, nq = st.time, current_law(st), s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
@@ -95,20 +118,10 @@ def impact(s: System, st: State, k: int) -> float:
         copy(after, s.v)
         if not np.isfinite(certificate):
             return certificate
-        if contact_accelerations(s, t, k) != OK:
+        ended = end_short_bounces(s, st, k, e, total)
+        if ended < 0:
             return np.nan
-        again = False
-        for i in range(k):
-            if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.accel[i] < 0.0):
-                continue
-            bounce = -2.0 * s.rate[i] / s.accel[i]
-            # A resting contact that has sunk by rounding does not bounce either.
-            sunk = st.mode[s.selected[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.accel[i]
-            if bounce < zeno or sunk:
-                st.bounce_ends[s.selected[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
-                e[i] = 0.0
-                again = True
-        if not again:
+        if ended == 0:
             break
     copy(after, v)
     copy(total, s.lam[:k])
@@ -228,6 +241,8 @@ def opening_rate(s: System, st: State, t: float) -> float:
 
     A negative result is minus an error status.
     """
+    if s.friction.acts:
+        return rough_opening_rate(s, st, t)
     k = select_held(st, s)
     load_state(s, st.work)
     status = free_rows(s, t, k)

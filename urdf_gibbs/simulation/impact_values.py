@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -23,16 +23,32 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """k contacts struck at one time and solved together. Arrays are read-only.
+    """k contacts struck at one time and solved together. Arrays are read-only; points, normals and velocities are in the world.
 
-    ``points`` names each contact: the contact point, "a-b" for a pair of points, the joint for a limit; ``walls`` the wall,
-    "" for a pair, "lower" or "upper" for a limit. ``positions`` (k, 3) [m] in the world, NaN for limits; ``normals`` (k, 3)
-    point to the free side; ``angles_of_attack`` (k,) [rad] lie between the reversed velocity and the normal, 0 is head-on.
-    Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
-    limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
-    contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
-    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
-    inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
+    Attributes:
+        time: [s].
+        points: Each contact's name: the contact point, "a-b" for a pair of points, the joint for a limit.
+        walls: The wall of each, "" for a pair, "lower" or "upper" for a limit.
+        positions: (k, 3) [m], NaN for limits.
+        normals: (k, 3), unit vectors that point to the free side.
+        angles_of_attack: (k,) [rad] between the reversed velocity and the normal, 0 is head-on.
+        velocities_before: (k, 3) [m/s] of the points relative to the wall.
+        velocities_after: The same after the impact.
+        normal_velocities_before: (k,) [m/s, rad/s for a revolute limit], negative when approaching.
+        normal_velocities_after: The same after the impact.
+        impulses: (k,) along the normals [N s, N m s for a revolute limit].
+        restitution: (k,), what each contact was solved with.
+        tangential_impulses: (k, 3) of friction [N s], zero without it.
+        energy_before: Kinetic and potential energy together [J].
+        energy_after: The same after the impact [J].
+        q: Coordinates (nq,).
+        v_before: Velocities (nv,).
+        v_after: Velocities (nv,) after the impact.
+        law: The law that was applied.
+        rounds: How often the solver of the law was asked.
+        certificate: What the solver of the law says of its accuracy.
+        energy_gain: Whether energy was gained that the law does not allow.
+        cycle: Whether it is the inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
     time: float
@@ -57,11 +73,14 @@ class Impact:
     certificate: float = 0.0
     energy_gain: bool = False
     cycle: bool = False
+    tangential_impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         k = len(self.points)
         if len(self.walls) != k:
             raise ArgumentError(f"{len(self.walls)} walls for {k} points, expected one each")
+        if np.size(self.tangential_impulses) == 0:
+            set_field(self, "tangential_impulses", np.zeros((k, 3)))
         for name in VECTORS:
             put_array(self, name, (k, 3))
         for name in SCALARS:
@@ -92,7 +111,7 @@ class Impact:
 
 
 # Fields of an impact by shape: (k, 3), (k,), one number, (nq,) or (nv,).
-VECTORS = ("positions", "normals", "velocities_before", "velocities_after")
+VECTORS = ("positions", "normals", "velocities_before", "velocities_after", "tangential_impulses")
 SCALARS = ("angles_of_attack", "normal_velocities_before", "normal_velocities_after", "impulses", "restitution")
 NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain", "cycle")
 STATES = ("q", "v_before", "v_after")
@@ -106,6 +125,52 @@ def unchecked_impact(**fields: Any) -> Impact:
         fields[name].flags.writeable = False
     impact.__dict__.update(fields)
     return impact
+
+
+def described_impact(
+    *,
+    points: tuple[str, ...],
+    positions: Array,
+    normals: Array,
+    velocities: tuple[Array, Array],
+    impulses: Array,
+    restitution: Array,
+    energies: tuple[float, float],
+    state: tuple[Array, Array, Array],
+) -> Impact:
+    """The Impact of k contacts by the equality form, at time 0, with no walls told: velocities (k, 3), energies [J] before and after.
+
+    state: q (nq,), v before and after (nv,).
+    """
+    before, after = velocities
+    approach, leaving = (np.einsum("ij,ij->i", normals, one) for one in velocities)
+    return Impact(
+        time=0.0,
+        points=points,
+        walls=("",) * len(points),
+        positions=positions,
+        normals=normals,
+        angles_of_attack=angles_of_attack(before, approach),
+        velocities_before=before,
+        velocities_after=after,
+        normal_velocities_before=approach,
+        normal_velocities_after=leaving,
+        impulses=impulses,
+        restitution=restitution,
+        energy_before=energies[0],
+        energy_after=energies[1],
+        q=state[0].copy(),
+        v_before=state[1].copy(),
+        v_after=state[2],
+        law=LAWS[1],
+    )
+
+
+def angles_of_attack(velocities: Array, approach: Array) -> Array:
+    """(k,) [rad] between the reversed velocities (k, 3) and the normals, along which they are ``approach`` (k,); NaN at a joint limit."""
+    speed = np.sqrt(np.einsum("ij,ij->i", velocities, velocities))
+    cosine = np.divide(-approach, speed, out=np.ones(len(approach)), where=speed != 0.0)
+    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
 
 class LazyImpacts(Sequence[Impact]):
@@ -185,27 +250,26 @@ class ImpactTable:
         _, rounds, law, cycle = batch.counts[row].tolist()
         time, certificate, kinetic, left, potential = batch.numbers[row].tolist()
         before, approach = numbers[:, 6:9], numbers[:, 9]
-        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
-        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
         return unchecked_impact(
             time=time,
             points=tuple(self._points[c] for c in which),
             walls=tuple(self._walls[c] for c in which),
             positions=numbers[:, :3],
             normals=numbers[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            angles_of_attack=angles_of_attack(before, approach),
             velocities_before=before,
             velocities_after=numbers[:, 10:13],
             normal_velocities_before=approach,
             normal_velocities_after=numbers[:, 13],
             impulses=numbers[:, 14],
+            tangential_impulses=numbers[:, 16:19],
             restitution=numbers[:, 15],
             energy_before=kinetic + potential,
             energy_after=left + potential,
             q=batch.y[row, : self._nq],
             v_before=batch.y[row, self._nq :],
             v_after=batch.v[row],
-            law=LAWS[law],
+            law=LAWS[law] if law < len(LAWS) else "without-collision",
             rounds=rounds,
             certificate=certificate,
             cycle=bool(cycle),

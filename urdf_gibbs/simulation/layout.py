@@ -9,15 +9,17 @@ from urdf_gibbs.contact.kinematics import Contacts, Tree
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.surfaces import Surfaces
 from urdf_gibbs.engine.struct import Float, Float1, Float2, Float3, Int, Int1, Int2, Struct, struct
+from urdf_gibbs.simulation.friction_layout import Friction
 
 # Status codes; the driver stops at every one but OK.
-OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING = range(10)
+OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING, PARADOX = range(11)
 # Returned by ``advance``: the end is reached (FINISHED), or Python has to read the record (PAUSED). RETRY: repeat the step, shorter.
 FINISHED, PAUSED, RETRY = -1, -2, -3
 
 # Numbers of the blocks.
 SOLVE, FACTORISE_MASS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, UPDATE_GAPS = range(8)
 FIRST_CLOSING, OPENING_RATE, IMPACT, CHOOSE_HELD, PROJECT, RESOLVE_CONTACTS, LAND, ADVANCE, REPORT, SAFE_STEP = range(8, 18)
+ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_CHOOSE, ROUGH_PROJECT, ROUGH_PARADOX = range(18, 26)
 
 LCP, LEAST_NORM, LEAST_NORM_PUSH = range(len(LAWS), len(LAWS) + 3)  # problems that ``solve`` knows besides the impact laws
 
@@ -32,7 +34,7 @@ LENGTH, ERROR = range(2)  # State.trial
 STRUCK, ROUNDS, LAW, CYCLE = range(4)  # columns of Record.impact_counts
 TIME, CERTIFICATE, KINETIC_BEFORE, KINETIC_AFTER, POTENTIAL, IMPACT_WIDTH = range(6)  # columns of Record.impact_numbers
 # Columns of Record.contact_numbers; a velocity is (3,), followed by its normal component.
-POSITION, NORMAL, VELOCITY_BEFORE, VELOCITY_AFTER, IMPULSE, RESTITUTION, CONTACT_WIDTH = 0, 3, 6, 10, 14, 15, 16
+POSITION, NORMAL, VELOCITY_BEFORE, VELOCITY_AFTER, IMPULSE, RESTITUTION, TANGENTIAL, CONTACT_WIDTH = 0, 3, 6, 10, 14, 15, 16, 19
 NORMAL_PART = 3  # offset of the normal component from VELOCITY_BEFORE and VELOCITY_AFTER
 
 
@@ -104,6 +106,7 @@ class System(Struct):
     u: Float1  # right-hand side
     e: Float1  # restitution
     lam: Float1  # forces or impulses
+    friction: Friction
 
 
 @struct
@@ -140,6 +143,7 @@ class State(Struct):
     cycle: Float  # [s]
     controller_rate: Float  # calls per second, 0: none
     law: Int
+    impact_in_paradox: Int  # 1: where no contact forces exist there is an impact without collision
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL
     # the step that is being tried
@@ -184,6 +188,7 @@ class Record(Struct):
     y: Float2  # (rows, n)
     F: Float3  # (rows, 7, n) of the step that ends here; (0, 7, n) where no interpolants are wanted
     force: Float2  # (rows, contacts)
+    friction: Float2  # (rows, 3 contacts) tangential forces, world axes; (rows, 0) without friction
     # impacts
     impact_y: Float2  # (impacts, n) before
     impact_v: Float2  # (impacts, nv) after
@@ -191,9 +196,10 @@ class Record(Struct):
     impact_numbers: Float2  # (impacts, 5) TIME [s], CERTIFICATE, KINETIC_BEFORE, KINETIC_AFTER, POTENTIAL [J]
     # contacts of the impacts, impact after impact
     contact: Int1
-    contact_numbers: Float2  # (impact_contacts, 16) POSITION, NORMAL, VELOCITY_BEFORE, VELOCITY_AFTER, IMPULSE, RESTITUTION
-    # contacts that begin or cease to be held
+    contact_numbers: Float2  # (impact_contacts, 19) POSITION, NORMAL, VELOCITY_BEFORE, VELOCITY_AFTER, IMPULSE, RESTITUTION, TANGENTIAL
+    # contacts that begin or cease to be held, or are held in another way
+    mode: Int1  # (contacts,) how each is held
     change_contact: Int1
-    change_begins: Int1  # 1: begins to be held, 0: is released
+    change_mode: Int1  # how it is held from now on (friction_layout.py), FREE: it is released
     change_time: Float1
     change_accumulation: Float1  # when its bouncing ends

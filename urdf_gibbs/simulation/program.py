@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.contact.candidates import Candidates
+from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.contact.kinematics import Tree, tree_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.own_contacts import own_contacts
@@ -21,6 +22,7 @@ from urdf_gibbs.simulation import driver as driver  # imported to register its b
 from urdf_gibbs.simulation.controller import ControllerCallbacks
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
+from urdf_gibbs.simulation.friction_layout import STATIC, Friction
 from urdf_gibbs.simulation.layout import ADVANCE, CONTACT_WIDTH, DISTANCE, IMPACT_WIDTH, SLIDE, UPDATE_GAPS, Code, Record, State, System
 from urdf_gibbs.simulation.own_step import TABLE, own_step
 
@@ -40,7 +42,7 @@ class Program:
         self._functions = _c_functions(description, self.callbacks)
         self.system = _make_system(description, candidates, _make_code(description, self._functions), self.callbacks)
         self.state = _make_state(description, candidates, self.system)
-        self.record = _make_record(description.robot, len(candidates.points), description.dense)
+        self.record = _make_record(description.robot, len(candidates.points), description.dense, len(self.system.friction.mode))
         self._initial = [(struct, struct.numbers()) for struct in (self.system, self.state, self.record)]
         where = self.system._address, self.state._address
         # advance(steps) takes at most so many steps and returns a status of layout.py.
@@ -117,7 +119,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         damping=description.resistance.copy(),
         torque=description.torque.copy(),
         mass=robot.mass.copy(),
-        com=robot.com.copy(),
+        com=robot.centre_of_mass.copy(),
         gravity=description.gravity.copy(),
         remaining=kernel.remaining if kernel else np.zeros((0, 2), np.int64),
         moves=kernel.moves if kernel else np.zeros((0, 9)),
@@ -137,6 +139,36 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         **{name: np.zeros((nc, nv)) for name in ("J", "B")},
         **{name: np.zeros(nc) for name in ("gap", "rate", "accel", "u", "e", "lam")},
         K=np.zeros(nc * nc),
+        friction=_friction(candidates, nv),
+    )
+
+
+def _friction(candidates: Candidates, nv: int) -> Friction:
+    """Working memory for contacts with friction; empty where there is none."""
+    rough = bool((candidates.contacts.friction[:, STATIC] > 0.0).any())
+    nc = len(candidates.points) if rough else 0
+    rows = 3 * nc
+    problem = Problem(
+        **{name: np.zeros(rows) for name in ("b", "p")},
+        **{name: np.zeros(nc) for name in ("mu", "reach")},
+        kind=np.zeros(nc, np.int64),
+        at=np.zeros(nc + 1, np.int64),
+        K=np.zeros(rows * rows),
+        slide=np.zeros((nc, 2)),
+    )
+    return Friction(
+        acts=rough,
+        problem=problem,
+        own=np.zeros(rows, np.int64),
+        **{name: np.zeros(nc, np.int64) for name in ("mode", "member", "trial")},
+        **{name: np.zeros((rows, nv)) for name in ("R", "B")},
+        **{name: np.zeros(rows) for name in ("U", "W", "p", "b")},
+        at=np.zeros(nc + 1, np.int64),
+        D=np.zeros((rows, 3)),
+        K=np.zeros(rows * rows),
+        way=np.zeros((nc, 3)),
+        stop=np.zeros(nc),
+        force=np.zeros((nc, 3)),
     )
 
 
@@ -169,6 +201,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         cycle=description.cycle,
         controller_rate=description.rate,
         law=LAWS.index(description.law),
+        impact_in_paradox=description.paradox == "impact",
         dense=description.dense,
         tolerance=np.array([description.rtol, description.atol]),
         trial=np.zeros(2),
@@ -188,13 +221,14 @@ def _make_state(description: Description, candidates: Candidates, system: System
     return state
 
 
-def _make_record(robot: Robot, contacts: int, dense: bool) -> Record:
+def _make_record(robot: Robot, contacts: int, dense: bool, rough: int) -> Record:
     n, struck, changes = robot.nq + robot.nv, max(2 * IMPACTS, 4 * contacts), max(IMPACTS, 4 * contacts + 8)
     return Record(
         t=np.empty(ROWS),
         y=np.empty((ROWS, n)),
         F=np.empty((ROWS if dense else 0, POWERS, n)),
         force=np.empty((ROWS, contacts)),
+        friction=np.empty((ROWS, 3 * rough)),
         impact_y=np.empty((IMPACTS, n)),
         impact_v=np.empty((IMPACTS, robot.nv)),
         impact_counts=np.empty((IMPACTS, 4), np.int64),
@@ -202,7 +236,8 @@ def _make_record(robot: Robot, contacts: int, dense: bool) -> Record:
         contact=np.empty(struck, np.int64),
         contact_numbers=np.empty((struck, CONTACT_WIDTH)),
         change_contact=np.empty(changes, np.int64),
-        change_begins=np.empty(changes, np.int64),
+        mode=np.zeros(contacts, np.int64),
+        change_mode=np.empty(changes, np.int64),
         change_time=np.empty(changes),
         change_accumulation=np.empty(changes),
     )

@@ -5,21 +5,45 @@ from __future__ import annotations
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.impact import current_law
-from urdf_gibbs.simulation.layout import CERTIFICATE, CYCLE, IMPULSE, LAW, RESTITUTION, ROUNDS, STRUCK, TIME, Record, State, System
+from urdf_gibbs.simulation.layout import (
+    CERTIFICATE,
+    CYCLE,
+    IMPULSE,
+    LAW,
+    RESTITUTION,
+    ROUNDS,
+    STRUCK,
+    TANGENTIAL,
+    TIME,
+    Record,
+    State,
+    System,
+)
 
 
 @jit
-def write_row(r: Record, st: State, stepped: bool) -> None:
+def write_row(s: System, r: Record, st: State, stepped: bool) -> None:
     i = r.rows
     r.t[i] = st.time
     copy(st.y, r.y[i])
     copy(st.force, r.force[i])
+    write_friction(s, r, i)
     if r.F.shape[0] > 0:
         F, kept = st.F, r.F[i]
         for j in range(F.shape[0]):
             for m in range(F.shape[1]):
                 kept[j, m] = F[j, m] if stepped else 0.0
     r.rows = i + 1
+
+
+@jit
+def write_friction(s: System, r: Record, i: int) -> None:
+    """Write the tangential forces into row i."""
+    if r.friction.shape[1] > 0:
+        force = s.friction.force
+        for c in range(force.shape[0]):
+            for m in range(3):
+                r.friction[i, 3 * c + m] = force[c, m]
 
 
 @jit
@@ -33,6 +57,12 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
         r.contact[first + j] = s.selected[j]
         r.contact_numbers[first + j, IMPULSE] = s.lam[j]
         r.contact_numbers[first + j, RESTITUTION] = s.e[j]
+        f = s.friction
+        for m in range(3):
+            r.contact_numbers[first + j, TANGENTIAL + m] = 0.0
+            if f.acts:
+                for row in range(f.at[j] + 1, f.at[j + 1]):
+                    r.contact_numbers[first + j, TANGENTIAL + m] += f.p[row] * f.D[row, m]
     r.impacts, r.impact_contacts = i + 1, first + k
 
 

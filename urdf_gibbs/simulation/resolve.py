@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import TOUCH
+from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS
 from urdf_gibbs.simulation.impact import REST, choose_held, impact, project
 from urdf_gibbs.simulation.layout import (
     ACCEL,
@@ -14,8 +16,10 @@ from urdf_gibbs.simulation.layout import (
     GAP,
     GRADIENT,
     JAMMED,
+    LAW,
     NOT_FINITE,
     OK,
+    PARADOX,
     RATE,
     RESOLVE_CONTACTS,
     SINGULAR,
@@ -26,6 +30,7 @@ from urdf_gibbs.simulation.layout import (
 )
 from urdf_gibbs.simulation.record import write_impact, write_row
 from urdf_gibbs.simulation.report import report_impact
+from urdf_gibbs.simulation.rough_impact import choose_rough, impact_without_collision, project_rough, rough_impact
 from urdf_gibbs.simulation.rows import factorise_mass, update_gaps
 
 MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
@@ -101,7 +106,7 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
     while True:  # the impact may bring further gaps within the tie
         copy(before, st.y)
         select_closed(s, st)
-        certificate = impact(s, st, k)
+        certificate = rough_impact(s, st, k) if s.friction.acts else impact(s, st, k)
         if not np.isfinite(certificate):
             if certificate > 0.0:
                 return JAMMED
@@ -134,6 +139,17 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
 
 
 @jit
+def how_held(s: System, st: State, c: int) -> int:
+    """The mode of contact c (friction_layout.py); one that begins to slide slides."""
+    if not st.held[c]:
+        return FREE
+    if not s.friction.acts:
+        return SMOOTH
+    mode = s.friction.mode[c]
+    return SLIDES if mode == STARTS else mode
+
+
+@jit
 def settle_contacts(s: System, st: State, k: int) -> int:
     """Choose which of the k closed contacts are held, and project the state so that they are closed and at rest.
 
@@ -143,22 +159,22 @@ def settle_contacts(s: System, st: State, k: int) -> int:
     held = st.held
     before = np.empty(held.shape[0], np.int64)
     for c in range(held.shape[0]):
-        before[c] = 0
+        before[c] = FREE
     for _ in range(MAX_SETTLINGS):
         select_closed(s, st)
-        status = choose_held(s, st, k)
+        status = choose_rough(s, st, k) if s.friction.acts else choose_held(s, st, k)
         if status != OK:
             return status
         same, count = True, 0
         for c in range(held.shape[0]):
-            same = same and held[c] == before[c]
+            same = same and how_held(s, st, c) == before[c]
             count += held[c]
         st.held_count = count
         if same:
             break
         grown = True
         while grown:
-            status = project(s, st, MAX_PROJECTIONS)
+            status = project_rough(s, st, MAX_PROJECTIONS) if s.friction.acts else project(s, st, MAX_PROJECTIONS)
             if status == OK:
                 status = update_gaps(s, st, st.time, 0)
             if status != OK:
@@ -170,8 +186,27 @@ def settle_contacts(s: System, st: State, k: int) -> int:
                     st.held_count += 1
                     grown = True
         for c in range(held.shape[0]):
-            before[c] = held[c]
+            before[c] = how_held(s, st, c)
     return OK
+
+
+@jit
+def resolve_paradox(s: System, st: State, r: Record, k: int) -> int:
+    """An impact without collision of the k closed contacts, whose forces do not exist; recorded."""
+    if not st.impact_in_paradox or r.impacts + 1 >= r.impact_numbers.shape[0]:
+        return PARADOX
+    copy(st.y, r.impact_y[r.impacts])
+    select_closed(s, st)
+    certificate = impact_without_collision(s, st, k)
+    if not np.isfinite(certificate):
+        return PARADOX
+    select_closed(s, st)
+    write_impact(s, st, r, k, certificate)
+    r.impact_counts[r.impacts - 1, LAW] = len(LAWS)
+    report_impact(s, r, r.impacts - 1, r.impact_contacts - k, k)
+    st.impacts += 1
+    st.last_impact = st.time
+    return update_gaps(s, st, st.time, 0)
 
 
 @block(RESOLVE_CONTACTS, System, State, Record, int)
@@ -189,12 +224,20 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
             return status
         k = find_closed(s, st, target)[0]
     status = settle_contacts(s, st, k)
+    if status == PARADOX:
+        status = resolve_paradox(s, st, r, k)
+        approaching = True
+        if status == OK:
+            k = find_closed(s, st, target)[0]
+            status = settle_contacts(s, st, k)
     if status != OK:
         return status
     for c in range(st.held.shape[0]):
-        if st.held[c] != st.suspects[c]:
+        mode = how_held(s, st, c)
+        if mode != r.mode[c]:
+            r.mode[c] = mode
             i = r.phase_changes
-            r.change_contact[i], r.change_begins[i] = c, st.held[c]
+            r.change_contact[i], r.change_mode[i] = c, mode
             r.change_time[i], r.change_accumulation[i] = st.time, st.bounce_ends[c]
             r.phase_changes = i + 1
     st.repeats = min(st.repeats + 1, MAX_REPEATS) if st.settled_at == st.time else 0
@@ -202,5 +245,5 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
     st.fresh = 0
     st.stalls += 1
     if approaching:
-        write_row(r, st, False)
+        write_row(s, r, st, False)
     return CHATTER if st.stalls > MAX_STALLS else OK

@@ -133,11 +133,11 @@ def read_header(data: NDArray[Any], format: str, version: int) -> dict[str, Any]
     if status not in STATUS[:2] and not status.startswith("failed"):
         refuse("header status", repr(status), f"one of {', '.join(STATUS)}")
     _check_strings("header contact_names", header["contact_names"])
-    for name, parts in (("impacts", 3), ("phases", 2)):
+    for name, parts in (("impacts", 3), ("phases", 3)):
         for i, entry in enumerate(_of_type("header", header, name, list)):
             what = f"header {name}[{i}]"
             if not isinstance(entry, list) or len(entry) != parts:
-                refuse(what, repr(entry), "points, walls and law" if name == "impacts" else "point and wall")
+                refuse(what, repr(entry), "points, walls and law" if name == "impacts" else "point, wall and mode")
             if name == "phases":
                 _check_strings(what, entry)
                 continue

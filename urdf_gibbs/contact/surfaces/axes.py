@@ -31,6 +31,13 @@ def wall_velocity(s: Surfaces, i: int, t: float) -> tuple[float, float, float]:
 
 
 @jit
+def wall_path(s: Surfaces, i: int, t: float) -> tuple[float, float, float, float, float, float]:
+    """Velocity [m/s] and acceleration [m/s^2] of surface i, in world axes."""
+    d = wall_motion(s.values, s.integers, s.scratch, i, t)
+    return d[3], d[4], d[5], d[6], d[7], d[8]
+
+
+@jit
 def own_axes(v: Array, i: int, a: float, b: float, c: float) -> tuple[float, float, float]:
     """A vector in world axes, in the surface's axes."""
     return (

@@ -74,6 +74,20 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
 
 
 @jit
+def hessian_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Array) -> None:
+    """out (3,): the Hessian of phi times the velocity against the wall, in world axes, for a centre x (9,) as in gap_motion."""
+    v = s.values
+    if s.kind[i] == PLANE:
+        out[0], out[1], out[2] = 0.0, 0.0, 0.0
+        return
+    d = wall_motion(v, s.integers, s.scratch, i, t)
+    y = own_axes(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
+    u = own_axes(v, i, x[3] - d[3], x[4] - d[4], x[5] - d[5])
+    hw = hessian_times(_gap_jet(s, i, y[0], y[1], y[2], radius, ALL), u[0], u[1], u[2])
+    out[0], out[1], out[2] = world_axes(v, i, hw[0], hw[1], hw[2])
+
+
+@jit
 def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) -> None:
     """gap_motion of a plane, cylinder or sphere that stands still, in world axes: a shortcut for the most common walls."""
     v = s.values

@@ -43,8 +43,24 @@ class Reference:
 class Scenario:
     """The content of a scenario file. Arrays are read-only.
 
-    ``q0`` (nq,), ``v0`` (nv,), ``duration`` [s], ``gravity`` (3,) [m/s^2], ``torque`` (nv,) [N m, N] constant; ``points`` None:
-    joint origins and tips; ``tolerances`` holds those that the file gives.
+    Attributes:
+        file: Its path.
+        title: In words.
+        robot: The robot, with the elastic links of the file.
+        q0: Coordinates at the start (nq,).
+        v0: Velocities at the start (nv,).
+        duration: Of the run [s].
+        gravity: (3,) in the world [m/s^2].
+        law: The impact law's name.
+        restitution: Where a wall has none of its own.
+        walls: What the robot can touch.
+        torque: Constant generalised forces (nv,) [N m, N].
+        points: What can touch; None: the joint origins and tips.
+        pairs: Points that can touch each other.
+        joint_limits: Whether the URDF's joint limits act.
+        damping: Whether the URDF's joint damping acts.
+        tolerances: Those that the file gives, by the names of arguments of ``simulate``.
+        reference: Published results to compare with; None where there are none.
     """
 
     file: str
@@ -66,6 +82,10 @@ class Scenario:
     reference: Reference | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments for ``simulate(**arguments)``, without the tolerances that the file does not give."""
+        """The arguments for ``simulate(**arguments)``, without the tolerances that the file does not give.
+
+        Returns:
+            The values by the names of arguments.
+        """
         names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "gravity", "torque", "points", "pairs")
         return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | dict(self.tolerances)

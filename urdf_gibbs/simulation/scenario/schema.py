@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
 from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration

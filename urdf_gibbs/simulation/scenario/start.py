@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.problems import one_of

@@ -56,6 +56,8 @@ class Values:
             case schema.Deferred():
                 return value
             case schema.Choice():
+                if isinstance(value, str) and value not in kind.known and value.replace("-", "_") in kind.known:
+                    return value.replace("-", "_")
                 valid, expected = isinstance(value, str) and value in kind.known, one_of(value, kind.known)
             case schema.Text():
                 valid, expected = isinstance(value, str), kind.expected
