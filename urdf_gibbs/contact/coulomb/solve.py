@@ -6,8 +6,8 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.certificate import certificate
 from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
-from urdf_gibbs.contact.coulomb.interior import interior
 from urdf_gibbs.contact.coulomb.modes import polish
+from urdf_gibbs.contact.coulomb.path import follow
 from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law
 from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_of
 from urdf_gibbs.engine.jit import jit
@@ -60,6 +60,5 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
         best = polish(S, b, kind, at, law, y, 12)
         if best <= GOOD * max(1.0, largest_of(y)):
             return
-    now = interior(S, b, kind, at, law, z, 1.0)
-    if now < best:
+    if follow(S, b, kind, at, law, z) < best:
         copy(z, y)
