@@ -165,7 +165,7 @@ def moved(kind: Indices, at: Indices, law: Array, Z: Array, D: Array, t: float, 
         if kind[i] == JOINT:
             _joint(law[i, 0], Z[Y, a] + t * D[Y, a], Z[V, a] + t * D[V, a], kappa, M[Y, a] > 0.0, a, N)
             continue
-        x = Z[Y, a] * np.exp(min(max(t * D[Y, a] / Z[Y, a], -3.0), 3.0))
+        x = Z[Y, a] * np.exp(min(max(t * D[Y, a] / Z[Y, a], -5.0), 5.0))
         N[Y, a], N[V, a] = x, kappa / x
         if kind[i] == FRICTION:
             _friction(law[i, 0], a, Z, D, t, kappa, M[Y, a + 1] > 0.0, N)

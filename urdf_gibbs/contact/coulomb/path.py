@@ -19,12 +19,13 @@ from urdf_gibbs.engine.jit import jit
 
 TURNS = 600
 CORRECTIONS = 6  # of one step
-NEAR = 0.1  # a correction below this is near the curve: impulses and velocities change by a tenth of their size
-NEARER = 1e-3  # the same after the first step that has failed
-LOST = 2.0  # above this it is not to be trusted
+NEAR = 0.5  # a correction below this is near the curve: impulses and velocities change by half of their size
+NEAREST = 1e-4  # the same after steps that have failed, for a while
+LOST = 4.0  # above this it is not to be trusted
+LEAP = 2.0  # the largest logarithm of a change of κ, of an impulse or a velocity in one step
 SHORTEST = 1e-7
 DONE = 1e-12  # natural map
-TRY, AGAIN = 1e-3, 1e-2  # κ at which Newton's method is tried first, and again
+TRY, AGAIN = 1e-3, 3e-2  # κ at which Newton's method is tried first, and again
 GROWTH = 3.0  # of steps that need no correction
 LAST = 1e-14  # of κ
 FAR = 1e9  # impulses above this, where velocities are 1, go to infinity
@@ -111,14 +112,13 @@ def begin(L: Array, b: Array, kind: Indices, at: Indices, law: Array, Z: Array, 
 
 
 @jit
-def _ahead(at: Indices, C: Array, sign: float, length: float, k: Array, T: Array, M: Array) -> float:
+def _ahead(at: Indices, C: Array, sign: float, length: float, k: Array, T: Array, M: Array, leap: float) -> float:
     """The tangent T, k[TANGENT] of length 1, along which det > 0 has κ fall; gives how far to go."""
     size = np.sqrt(_inner(M, C, C) + 1.0 / (k[KAPPA] * k[KAPPA]))
     size = -size if sign > 0.0 else size
     _combine(C, 1.0 / size - 1.0, C, T)
     k[TANGENT], k[BASE] = 1.0 / size, k[KAPPA]
-    t = min(length, 1.0 / max(_largest(at, M, T), 1e-300))
-    return min(t, -0.98 * k[KAPPA] / k[TANGENT]) if k[TANGENT] < 0.0 else t
+    return min(length, leap / max(_largest(at, M, T), abs(k[TANGENT]) / k[KAPPA]))
 
 
 @jit
@@ -131,32 +131,32 @@ def _across(k: Array, T: Array, M: Array, C: Array, E: Array) -> float:
 
 
 @jit
-def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array) -> float:
-    """y becomes the best that was found; gives its natural map."""
+def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, care: float) -> float:
+    """y becomes the best that was found; gives its natural map. ``care`` (1, or more) makes steps shorter and corrections closer."""
     n = b.shape[0]
     L = low_rank(S)
     Z, B, T, C, E = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n))
     M, N, R, k, z = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty(3), np.empty(n)
     begin(L, b, kind, at, law, Z, R)
     k[KAPPA] = 1.0
-    best, tried, near, t, length, corrections = 1e300, TRY, NEAR, 0.0, 1.0, 0
+    best, tried, near, t, length, corrections = 1e300, TRY, NEAR / care, 0.0, 1.0, 0
     for turn in range(TURNS):
         sign = _newton(L, b, kind, at, law, Z, k[KAPPA], R, C, E)
         across = _across(k, T, M, C, E) if turn > 0 else 0.0
         distances(kind, at, law, Z, k[KAPPA], N)
         size = np.sqrt(_inner(N, E, E) + (across / k[KAPPA]) ** 2)
-        lost = sign == 0.0 or not (size < LOST and across > -0.9 * k[KAPPA])
+        lost = sign == 0.0 or not (size < LOST)
         if not lost and size > near and corrections < CORRECTIONS:
             corrections += 1
-            k[KAPPA] += across
+            k[KAPPA] *= np.exp(across / k[KAPPA])
             moved(kind, at, law, Z, E, 1.0, k[KAPPA], N, Z)
             continue
         if lost or size > near:
             if turn == 0 or t < SHORTEST:
                 break
-            near, length = NEARER, 0.3 * t
+            near, length = max(NEAREST, 0.1 * near), 0.3 * t
         else:
-            k[KAPPA] += across
+            k[KAPPA] *= np.exp(across / k[KAPPA])
             moved(kind, at, law, Z, E, 1.0, k[KAPPA], N, B)
             copy(B[Y], z)
             if k[KAPPA] < tried:
@@ -168,10 +168,11 @@ def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array)
             if best <= DONE * max(1.0, largest_of(y)) or k[KAPPA] < LAST or largest_of(z) > FAR:
                 break
             length = t * GROWTH if corrections <= 1 else t if corrections <= 3 else 0.5 * t
+            near = min(NEAR / care, 3.0 * near)
             distances(kind, at, law, B, k[KAPPA], M)
-            length = _ahead(at, C, sign, 10.0 if turn == 0 else length, k, T, M)
+            length = _ahead(at, C, sign, 100.0 if turn == 0 else length, k, T, M, LEAP / care)
         t = length
         corrections = 0
-        k[KAPPA] = k[BASE] + t * k[TANGENT]
+        k[KAPPA] = k[BASE] * np.exp(t * k[TANGENT] / k[BASE])
         moved(kind, at, law, B, T, t, k[KAPPA], M, Z)
     return best

@@ -13,6 +13,8 @@ from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_
 from urdf_gibbs.engine.jit import jit
 
 GOOD = 1e-12  # natural map: nothing more to look for
+NEARLY = 1e-4  # below this the modes are all but known
+STEPS = 12  # of Newton's method
 
 
 @jit
@@ -46,19 +48,40 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
 def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array) -> None:
     """The methods in turn, until one has found the solution."""
     n = b.shape[0]
-    s, z, best = np.empty(n), np.empty(n), 1e300
+    z, best = np.empty(n), np.empty(1)
     for i in range(kind.shape[0]):
         if kind[i] == SLIDING:
             for r in range(1, 3):
                 y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
-    motion(S, b, y, s)
     copy(y, z)
-    for turns in (3, 6, 12):
-        for _ in range(turns):
-            sweep(S, kind, at, law, z, s)
-        copy(z, y)
-        best = polish(S, b, kind, at, law, y, 12)
-        if best <= GOOD * max(1.0, largest_of(y)):
+    best[0] = 1e300
+    for turns in (3, 6):
+        if _swept(S, b, kind, at, law, turns, z, y, best):
             return
-    if follow(S, b, kind, at, law, z) < best:
-        copy(z, y)
+    for care in (1.0, 8.0):
+        now = follow(S, b, kind, at, law, z, care)
+        if now < best[0]:
+            best[0] = now
+            copy(z, y)
+        if now <= GOOD * max(1.0, largest_of(y)):
+            return
+        if now < NEARLY:
+            for _ in range(5):
+                if _swept(S, b, kind, at, law, 50, z, y, best):
+                    return
+
+
+@jit
+def _swept(S: Array, b: Array, kind: Indices, at: Indices, law: Array, turns: int, z: Array, y: Array, best: Array) -> bool:
+    """Gauss-Seidel from z, then Newton's method; y and ``best`` (1,), its natural map, where that is better. Whether it is good."""
+    n = b.shape[0]
+    s, x = np.empty(n), np.empty(n)
+    motion(S, b, z, s)
+    for _ in range(turns):
+        sweep(S, kind, at, law, z, s)
+    copy(z, x)
+    now = polish(S, b, kind, at, law, x, STEPS)
+    if now < best[0]:
+        best[0] = now
+        copy(x, y)
+    return best[0] <= GOOD * max(1.0, largest_of(y))
