@@ -2,8 +2,9 @@
 
     yₙ sₙ = κ,    yₜ = -μ yₙ sₜ / ψ,    ψ = a + h,    h = √(a² + |sₜ|²),    a = κ / (2 yₙ)
 
-tends to Coulomb's law as κ -> 0. It is the central path of the second-order cones of impulses and of De Saxcé's velocities: with qₜ = yₜ / μ,
-(yₙ, qₜ) ∘ (ψ, sₜ) = (κ, 0), and 1 - |qₜ|² / yₙ² = κ / (yₙ ψ). For dry friction of a joint y = -reach s / ψ with a = κ / 2. A small change is
+tends to Coulomb's law as κ -> 0. It is the central path of the second-order cones of impulses and of De Saxcé's velocities: with
+qₜ = yₜ / μ, (yₙ, qₜ) ∘ (ψ, sₜ) = (κ, 0), and 1 - |qₜ|² / yₙ² = κ / (yₙ ψ). For dry friction of a joint y = -reach s / ψ with a = κ / 2.
+A small change is
 
     dy = -G ds + w dκ,
 

@@ -28,7 +28,7 @@ DONE = 1e-12  # natural map
 TRY, AGAIN = 1e-3, 3e-2  # κ at which Newton's method is tried first, and again
 GROWTH = 3.0  # of steps that need no correction
 LAST = 1e-14  # of κ
-FAR = 1e9  # impulses above this, where velocities are 1, go to infinity
+FAR = 1e6  # impulses above this, where velocities are 1, go to infinity; beyond, velocities are rounding errors
 KAPPA, TANGENT, BASE = range(3)  # of the room k (3,): κ, its part of the tangent, κ where the tangent was drawn
 RHO, REST = range(2)  # of the room R (2, n): ρ, and what velocities lack
 
@@ -132,12 +132,16 @@ def _across(k: Array, T: Array, M: Array, C: Array, E: Array) -> float:
 
 @jit
 def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, care: float) -> float:
-    """y becomes the best that was found; gives its natural map. ``care`` (1, or more) makes steps shorter and corrections closer."""
+    """y becomes the best that was found; gives its natural map. ``care`` (1, or more) makes steps shorter and corrections closer.
+
+    Where the curve goes to infinity y is a point far out on it, and the natural map is given as 1e300.
+    """
     n = b.shape[0]
     L = low_rank(S)
     Z, B, T, C, E = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n))
     M, N, R, k, z = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty(3), np.empty(n)
     begin(L, b, kind, at, law, Z, R)
+    _combine(Z, 0.0, Z, B)
     k[KAPPA] = 1.0
     best, tried, near, t, length, corrections = 1e300, TRY, NEAR / care, 0.0, 1.0, 0
     for turn in range(TURNS):
@@ -175,4 +179,7 @@ def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
         corrections = 0
         k[KAPPA] = k[BASE] * np.exp(t * k[TANGENT] / k[BASE])
         moved(kind, at, law, B, T, t, k[KAPPA], M, Z)
+    if not largest_of(B[Y]) <= FAR:
+        copy(B[Y], y)
+        return 1e300
     return best

@@ -6,12 +6,14 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.certificate import certificate
 from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
+from urdf_gibbs.contact.coulomb.infeasible import infeasible
 from urdf_gibbs.contact.coulomb.modes import polish
 from urdf_gibbs.contact.coulomb.path import follow
-from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law
+from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law, scaled_problem
 from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_of
 from urdf_gibbs.engine.jit import jit
 
+REAL = 1e-8  # a violation above this is no rounding error
 GOOD = 1e-12  # natural map: nothing more to look for
 NEARLY = 1e-4  # below this the modes are all but known
 STEPS = 12  # of Newton's method
@@ -19,29 +21,30 @@ STEPS = 12  # of Newton's method
 
 @jit
 def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """p (n,) with all that is asked for; starts at p. Gives the certificate."""
+    """p (n,) with all that is asked for, see scaled.py; starts at the p that is given.
+
+    K (n, n) [1/kg] symmetric and positive semi-definite, b (n,) [m/s], kind (k,), at (k + 1,), mu (k,), reach (k,) [N s], slide (k, 2).
+    Gives the certificate: below SOLVED the impulses are right; inf where it is proved that there is no solution; else p is the best that
+    was found. NaN for input that is not finite.
+    """
     n, k = b.shape[0], kind.shape[0]
     if not (finite_matrix(K) and finite(b) and finite(p)):
         fill(p, np.nan)
         return np.nan
     d, S, c, law, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n)
     row_scaling(K, kind, at, d)
-    size = 0.0
-    for i in range(n):
-        size = max(size, abs(d[i] * b[i]))
+    size = scaled_problem(K, b, d, S, c)
     if size == 0.0:
         fill(p, 0.0)
         return 0.0
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
-        c[i] = d[i] * b[i] / size
         y[i] = p[i] / d[i] / size
-        for j in range(n):
-            S[i, j] = d[i] * 0.5 * (K[i, j] + K[j, i]) * d[j]
     _search(S, c, kind, at, law, y)
     for i in range(n):
         p[i] = y[i] * d[i] * size
-    return certificate(K, b, kind, at, mu, reach, slide, p)
+    worst = certificate(K, b, kind, at, mu, reach, slide, p)
+    return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
 
 
 @jit
