@@ -8,15 +8,18 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
 
+# Bytecode is written, whatever the shell says of it: some fifty processes that tests start import the package.
+test nightly: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
 
-# Whether the tests notice small errors in the sources (validation/mutants.py): hours on one core, not part of CI. make mutants JOBS=8
+# Whether the tests notice small errors in the sources (validation/mutants.py): less than an hour on one core, not part of CI.
+# make mutants JOBS=8
 JOBS ?= 1
 mutants: $(VENV)/.dev
 	$(BIN)/python validation/mutants.py --jobs $(JOBS)
 
-# What the tests of every run leave out for its cost: the largest robots (tests/test_robots.py).
+# What the tests of every run leave out for its cost: the largest robots, more random ones, the driver built again.
 nightly: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m nightly
 

@@ -19,7 +19,9 @@ from urdf_gibbs.cli import app
 MATHS = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
 COMMANDS = "<!-- commands -->"
 CLAIMS = "<!-- claims -->"
+CHANGES = "<!-- changelog -->"
 SUMMARY = Path(__file__).parents[1] / "validation/report.md"
+CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
 EXAMPLE = re.compile(r"^urdf-gibbs (\S+)", re.M)
 
 
@@ -43,6 +45,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """What is written elsewhere takes the place of a marker."""
     if CLAIMS in markdown:  # from its tally on
         return markdown.replace(CLAIMS, re.sub(r"\A.*?(?=^\d+ claims:)", "", SUMMARY.read_text(encoding="utf-8"), flags=re.S | re.M))
+    if CHANGES in markdown:
+        return CHANGELOG.read_text(encoding="utf-8").replace("docs/pages/", "")
     return with_commands(markdown, page)
 
 

@@ -31,6 +31,12 @@ NIGHTLY = pytest.StashKey[int]()
 def pytest_configure(config: pytest.Config) -> None:
     """Here and not in pyproject.toml, from where it would import the package, and NumPy with it, before the number of threads is set."""
     config.addinivalue_line("filterwarnings", "ignore::urdf_gibbs.errors.UrdfWarning")
+    if getattr(config.option, "numprocesses", None) and not config.option.collectonly and not hasattr(config, "workerinput"):
+        # Once, before the workers of a parallel run start, which would all find the cache empty: the driver's machine code, and its module
+        # where the sources have changed, which takes Numba half a minute.
+        from urdf_gibbs.engine.driver_code import address
+
+        address("driver.advance")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -60,7 +66,9 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if config.stash.get(NIGHTLY, 0):
-        terminalreporter.write_line(f"{config.stash[NIGHTLY]} deselected: the largest robots, which make nightly tests", yellow=True)
+        terminalreporter.write_line(
+            f"{config.stash[NIGHTLY]} deselected: large robots and more random ones, which make nightly tests", yellow=True
+        )
 
 
 PULL = 1e-9  # of the weight, or of the largest force: what rounding leaves of a force that is zero
@@ -69,7 +77,7 @@ PULL = 1e-9  # of the weight, or of the largest force: what rounding leaves of a
 @pytest.fixture(autouse=True)
 def no_contact_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every run of every test the sign of every contact force is looked at."""
-    from urdf_gibbs.simulation.simulate import Simulator
+    from urdf_gibbs.simulation.simulator import Simulator
 
     run = Simulator._run
 
@@ -90,7 +98,7 @@ def browser() -> Iterator[Any]:
         if os.environ.get("CI"):
             pytest.fail(f"{MISSING}; in CI the pages are never left untested")
         pytest.skip(MISSING)
-    with launched(path) as started:
+    with launched(path, "--webgl-antialiasing-mode=none") as started:  # smooth edges take a quarter of the time
         yield started
 
 
@@ -132,13 +140,24 @@ def watched(page: Any) -> Opened:
     return tab
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[[Path], Opened]]:
-    """Opens a file in a tab of its own that has no network."""
+@pytest.fixture(scope="session")
+def lasting_tab(browser: Any) -> Iterator[Opened]:
+    """A tab without a network that stays: a page in a new one costs twice as much, as Chromium starts a process for it."""
     context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True, color_scheme="light")
+    yield watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def open_page(lasting_tab: Opened) -> Iterator[Callable[[Path], Opened]]:
+    """Opens a file without a network: the first one of a test in the tab that stays, further ones in tabs of their own."""
+    lasting_tab.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    lasting_tab.complaints.clear()
+    lasting_tab.requests.clear()
+    context, free = lasting_tab.page.context, [lasting_tab]
 
     def opened(path: Path) -> Opened:
-        tab = watched(context.new_page())
+        tab = free.pop() if free else watched(context.new_page())
         tab.page.goto(path.absolute().as_uri())
         tab.page.wait_for_function(READY)
         assert tab.run("document.body.dataset.state") == "ready", tab.complaints
@@ -146,4 +165,6 @@ def open_page(browser: Any) -> Iterator[Callable[[Path], Opened]]:
         return tab
 
     yield opened
-    context.close()
+    for page in context.pages[1:]:
+        page.close()
+    lasting_tab.page.goto("about:blank")  # nothing is left that could draw or complain

@@ -119,7 +119,7 @@ def lagrangian(robot: ug.Robot, text: str) -> LagrangianRobot:
     for i, joint in enumerate(robot.joints):
         body: dict[str, Any] = {"parent": robot.parent[i], "joint": joint.type, "placement": robot.placement[i], "axis": joint.axis}
         if robot.mass[i]:
-            body |= {"mass": robot.mass[i], "com": robot.com[i], "inertia": robot.inertia[i]}
+            body |= {"mass": robot.mass[i], "com": robot.centre_of_mass[i], "inertia": robot.inertia[i]}
         if joint.beam is not None:
             where = robot.frame(joint.beam.link).placement
             body["beam"] = beam_data(specifications[joint.beam.link], where[:3, :3], where[:3, 3], joint.beam.stiffness)

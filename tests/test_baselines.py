@@ -5,8 +5,8 @@ The formulations on every robot of example-robot-data: test_robots.py.
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import warnings
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -16,72 +16,27 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import sympy
+from examples import FOLDER
 from flexible_trees import chain, spatial_chain
-from numpy.typing import NDArray
+from pinocchio_errors import TOLERANCE, Array, errors, loaded, relative
 from random_trees import random_tree
 from scipy.integrate import solve_ivp
-from test_validate import FOLDER
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics import generalised_momentum, scalar
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.impact import impact
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, REFERENCES
-from urdf_gibbs.flexible.sections import body_point
+from urdf_gibbs.names import Base
 from urdf_gibbs.oracle.compare import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
-from urdf_gibbs.robot.load import Base
-from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.simulation.scenario import read_scenario
 
-Array = NDArray[np.float64]
-
 PAPERS = ("gibbs_appell", "explicit", *BASELINES)
-TOLERANCE = 1e-12  # round-off of some hundred additions; found: 5e-15
 runner = CliRunner()
-
-
-def loaded(source: Path | str, base: Base) -> tuple[Robot, bool]:
-    """The robot, and whether its mimic joints follow: those whose master does not exist are free."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ug.UrdfWarning)
-        try:
-            return ug.load(source, base), True
-        except ug.UrdfError:  # what else is wrong is raised again
-            return ug.load(source, base, mimic=False), False
-
-
-def relative(ours: Any, reference: Array) -> float:
-    return float(np.max(np.abs(np.asarray(ours) - reference), initial=0.0) / max(np.max(np.abs(reference), initial=0.0), 1e-12))
-
-
-def errors(source: Path | str, base: Base, samples: int, seed: int = 0) -> dict[tuple[str, str], float]:
-    """For each method and quantity, the largest error over random states against what Pinocchio reads from the same source."""
-    robot, mimic = loaded(source, base)
-    oracle = Oracle(source, base, mimic, EARTH_GRAVITY)
-    states = random_states(robot, samples, seed)
-    link, point = robot.link_names[-1], np.array([0.1, -0.2, 0.3])
-    body, place = body_point(robot, link, point)
-    expected = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], {link: point}) for i in range(samples)]
-    found: dict[tuple[str, str], float] = {}
-    for method in BASELINES:
-        M, h = ug.mass_matrix(robot, states.q, method=method), ug.bias(robot, states.q, states.v, method=method)
-        assert np.array_equal(M, M.transpose(0, 2, 1))
-        for i, answer in enumerate(expected):
-            J = REFERENCES[method].point_jacobian(model_of(robot), states.q[i].tolist(), body, place.tolist())
-            # a bias that vanishes is measured against the forces of a random acceleration
-            unit = np.max(np.abs(answer.inverse), initial=0.0)
-            rows = {
-                "M": relative(M[i], answer.mass_matrix),
-                "h": float(np.max(np.abs(h[i] - answer.bias), initial=0.0) / max(unit, 1e-12)),
-                "J": relative(J, answer.jacobians[link][:3]),
-            }
-            for quantity, error in rows.items():
-                found[method, quantity] = max(found.get((method, quantity), 0.0), error)
-    return found
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating", "planar"])
@@ -189,7 +144,7 @@ def test_the_first_impact_of_s18_is_that_of_pinocchio(method: str) -> None:
     pin.updateFramePlacements(model, data)
     J = np.array([n @ pin.getFrameJacobian(model, data, model.getFrameId(name), pin.LOCAL_WORLD_ALIGNED)[:3] for name, _, n in contacts])
     expected = pin.impulseDynamics(model, data, q, v, J, 1.0, 0.0)
-    after, impulses = ug.impact(ug.load(ug.model_path("branched12")), q, v, contacts, 1.0, method=method)
+    after, impulses = outcome(ug.impact(ug.load(ug.model_path("branched12")), q, v, contacts, 1.0, method=method))
     assert relative(after, expected) < 1e-12
     assert relative(impulses, np.abs(data.impulse_c)) < 1e-12
     np.testing.assert_allclose(impulses, 5.26, rtol=0.012)  # Table 3, by the steps that the paper takes
@@ -212,10 +167,14 @@ def test_an_impact_in_space_is_that_of_pinocchios_matrices(method: str, restitut
     system = np.block([[answer.mass_matrix, -J.T], [J, np.zeros((4, 4))]])
     expected = np.linalg.solve(system, np.concatenate([answer.mass_matrix @ v, -restitution * J @ v]))
     contacts = [(link, points[link], normal) for link, normal in zip(links, normals, strict=True)]
-    after, impulses = ug.impact(robot, q, v, contacts, restitution, method=method)
+    after, impulses = outcome(ug.impact(robot, q, v, contacts, restitution, method=method))
     # cond of the system is 1e4
     assert relative(after, expected[: robot.nv]) < 1e-11
     assert relative(impulses, expected[robot.nv :]) < 1e-11
+
+
+def outcome(impact: ug.Impact) -> tuple[Any, Any]:
+    return impact.v_after, impact.impulses
 
 
 def slide() -> str:
@@ -236,9 +195,9 @@ def test_a_mass_on_a_slide_turns_back_by_e_in_symbols(formulation: ModuleType) -
 
 def test_a_contact_that_separates_is_pulled_and_none_changes_nothing() -> None:
     robot = ug.load(slide())
-    after, impulses = ug.impact(robot, [0.0], [2.0], [("a", (0, 0, 0), (0, 0, 1))], 0.5)
+    after, impulses = outcome(ug.impact(robot, [0.0], [2.0], [("a", (0, 0, 0), (0, 0, 1))], 0.5))
     assert after == pytest.approx([-1.0], abs=1e-15) and impulses == pytest.approx([-9.0], abs=1e-14)
-    after, impulses = ug.impact(robot, [0.0], [2.0], [])
+    after, impulses = outcome(ug.impact(robot, [0.0], [2.0], []))
     assert after.tolist() == [2.0] and impulses.shape == (0,)
 
 
@@ -269,7 +228,7 @@ def test_what_has_no_single_impact_is_refused(method: str) -> None:
         ({"v": [np.nan]}, "not finite"),
     ],
 )
-def test_bad_arguments_of_an_impact_are_told(arguments: dict[str, Any], message: str) -> None:
+def test_bad_arguments_of_an_impact_are_reported(arguments: dict[str, Any], message: str) -> None:
     good: dict[str, Any] = {"q": [0.0], "v": [1.0], "contacts": [("a", (0, 0, 0), (0, 0, 1))]}
     with pytest.raises(ug.UrdfGibbsError, match=message):
         ug.impact(ug.load(slide()), **{**good, **arguments})
@@ -308,7 +267,7 @@ def test_validate_compares_the_methods_that_are_named(tmp_path: Path) -> None:
     assert {row["method"] for row in found["quantities"]} == {*METHODS, "kinematics"}
 
 
-def test_validate_tells_which_methods_there_are_and_which_do_not_fit(tmp_path: Path) -> None:
+def test_validate_lists_the_methods_and_those_that_do_not_apply(tmp_path: Path) -> None:
     def words(output: str) -> str:
         return " ".join(output.replace("│", " ").split())
 
@@ -328,3 +287,24 @@ def test_validate_tells_which_methods_there_are_and_which_do_not_fit(tmp_path: P
     assert refused.exit_code == 2 and "elastic but no chain in the plane" in words(refused.output)
     found, output = validated(tmp_path, str(file), "--method", "compiled", "--method", "explicit")
     assert any(note.startswith("explicit: not for") for note in found["notes"]) and "explicit: not for" in words(output)
+
+
+@pytest.mark.parametrize("method", ["compiled", "gibbs_appell"])
+def test_the_function_and_the_simulator_tell_one_impact_alike(method: Any) -> None:
+    """A rod that lies on the ground, one end coming down, the other going up: each value of the record, by two ways to compute it."""
+    rod, gravity, height = ug.load(ug.model_path("rigid_link")), (0.0, -9.81, 0.0), 0.3
+    q, v = np.array([0.2, height, 0.0]), np.array([0.4, -1.0, 3.0])
+    ground = ug.walls.Plane(normal=(0, 1, 0), point=(0, height, 0))
+    theirs = ug.Simulator(rod, walls=ground, law="newton_equality", restitution=0.7, gravity=gravity).impact(q, v)
+    assert theirs is not None and theirs.k == 2
+    contacts = [(link, (0, 0, 0), (0, 1, 0)) for link in theirs.points]
+    ours = ug.impact(rod, q, v, contacts, 0.7, gravity=gravity, method=method)
+    told_otherwise = {"walls", "rounds", "certificate"}  # no wall, and no solver that works in rounds
+    for field in dataclasses.fields(ug.Impact):
+        if field.name not in told_otherwise:
+            mine, other = getattr(ours, field.name), getattr(theirs, field.name)
+            if isinstance(mine, np.ndarray | float):
+                np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12, err_msg=field.name)
+            else:
+                assert mine == other, field.name
+    assert ours.energy_loss != 0.0 and ours.walls == ("", "")

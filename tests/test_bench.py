@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_validate import runner
+from examples import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs import timing

@@ -56,11 +56,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"q0": [np.nan]}, r"q0 has entries that are not finite: \[0\]"),
     ({"q0": "high"}, r"q0 is 'high', expected numbers \(1,\)"),
     ({"v0": [[0.0]]}, r"v0 has shape \(1, 1\), expected \(1,\)"),
-    ({"walls": [1]}, "walls holds 1; expected Plane, Circle"),
-    ({"walls": 1}, "walls holds 1; expected Plane, Circle"),
+    ({"walls": [1]}, r"walls\[0\] is 1, expected Plane, Circle"),
+    ({"walls": 1}, "walls=1, expected a wall, or a list of walls"),
     ({"walls": [walls.Plane(name="a"), walls.Circle(1.0, name="a")]}, "two walls are named 'a'"),
     ({"walls": walls.Sphere(1.0), "points": [("ball", (0, 0, 0), 2.0)]}, "does not fit wall 'sphere'"),
-    ({"law": "newtons"}, "no impact law named 'newtons'"),
+    ({"law": "newtons"}, "no law named 'newtons'"),
     ({"restitution": 1.5}, "restitution=1.5, expected a number from 0 to 1"),
     ({"gravity": [0, 0]}, r"gravity has shape \(2,\), expected \(3,\)"),
     ({"gravity": [0, 0, np.nan]}, r"gravity has entries that are not finite: \[2\]"),
@@ -171,7 +171,7 @@ def test_a_trajectory_keeps_its_values_when_the_simulator_runs_again() -> None:
     assert is_the_bouncing_ball(found)
 
 
-def test_impacts_can_be_looked_at_while_the_simulator_is_at_work() -> None:
+def test_impacts_can_be_read_while_the_simulator_is_running() -> None:
     inside, go_on = threading.Event(), threading.Event()
     waits = False
 
@@ -200,7 +200,7 @@ def test_impacts_can_be_looked_at_while_the_simulator_is_at_work() -> None:
     assert not worker.is_alive()
 
 
-def test_a_controller_can_look_at_impacts_of_its_own_simulator() -> None:
+def test_a_controller_can_read_impacts_of_its_own_simulator() -> None:
     found: list[Trajectory] = []
     looked: list[int] = []
 

@@ -75,7 +75,7 @@ def test_b1_and_b2_hold_the_inertia_of_the_urdf_and_the_line_is_the_largest_rod(
         if body.mass == 0.0:
             continue
         B1, B2 = np.array(gibbs_appell.B1(body)), np.array(gibbs_appell.B2(body))
-        c, I_c = robot.com[i], robot.inertia[i]
+        c, I_c = robot.centre_of_mass[i], robot.inertia[i]
         about_joint = I_c + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
         np.testing.assert_allclose(moment_of_inertia(2.0 * B1[:3, :3]) + B2, about_joint, rtol=0, atol=1e-14 * np.abs(about_joint).max())
         np.testing.assert_allclose(2.0 * B1[3], body.mass * np.array([*c, 1.0]), rtol=1e-15)

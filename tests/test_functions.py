@@ -110,7 +110,8 @@ def test_batch_equals_its_states_one_by_one(name: str, shape: tuple[int, ...], t
     function, single = FUNCTIONS[name]
     q, v, a = states(tree, shape)
     batch = function(tree, q, v, a)
-    assert isinstance(batch, np.ndarray)
+    assert isinstance(batch, np.ndarray if shape or single(tree) else float)
+    batch = np.asarray(batch)
     assert (batch.shape, batch.dtype) == ((*shape, *single(tree)), np.float64)
     for index in np.ndindex(shape):
         one = function(tree, q[index], v[index], a[index])
@@ -119,7 +120,7 @@ def test_batch_equals_its_states_one_by_one(name: str, shape: tuple[int, ...], t
 
 
 @by_name
-def test_empty_batch_gives_an_empty_answer(name: str, floating: Robot) -> None:
+def test_an_empty_batch_gives_an_empty_result(name: str, floating: Robot) -> None:
     function, single = FUNCTIONS[name]
     for shape in ((0,), (2, 0)):
         assert function(floating, *states(floating, shape)).shape == (*shape, *single(floating))
@@ -148,7 +149,7 @@ def test_leading_axes_broadcast(name: str, of_q: tuple[int, ...], of_v: tuple[in
     q, v, a = states(floating, of_q)[0], states(floating, of_v, 1)[1], states(floating, of_a, 2)[2]
     uses_a = name in ("inverse_dynamics", "forward_dynamics")
     shape = np.broadcast_shapes(of_q, of_v, of_a if uses_a else ())
-    answer = function(floating, q, v, a)
+    answer = np.asarray(function(floating, q, v, a))
     assert answer.shape == (*shape, *single(floating))
     full = [np.broadcast_to(x, (*shape, x.shape[-1])) if uses_a or i < 2 else x for i, x in enumerate((q, v, a))]
     for index in np.ndindex(shape):
@@ -255,8 +256,8 @@ def test_q_of_wrong_width_is_refused(name: str, wrong: tuple[int, ...], floating
         (lambda r, q, v, bad: potential_energy(r, q, gravity=bad), "gravity"),
         (lambda r, q, v, bad: forward_dynamics(r, q, v, v, gravity=bad), "gravity"),
         (lambda r, q, v, bad: jacobian(r, q, "tool", bad), "point"),
-        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "force on tool"),
-        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "torque on tool"),
+        (lambda r, q, v, bad: inverse_dynamics(r, q, v, v, external={"tool": (bad, [0, 0, 0])}), "external force on tool"),
+        (lambda r, q, v, bad: forward_dynamics(r, q, v, v, external={"tool": ([0, 0, 0], bad)}), "external torque on tool"),
     ],
 )
 @pytest.mark.parametrize("shape", [(2,), (), (4, 2)], ids=str)
@@ -282,7 +283,7 @@ def test_external_force_that_is_no_pair_is_refused_with_its_link(wrench: Any, fl
 
 
 @pytest.mark.parametrize("call", [mass_matrix, bias, gravity_force, inverse_dynamics, forward_dynamics, kinetic_energy])
-def test_unknown_method_is_answered_with_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
+def test_unknown_method_lists_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
     q, v, a = states(floating, ())
     arguments = {mass_matrix: (q,), gravity_force: (q,), bias: (q, v), kinetic_energy: (q, v)}.get(call, (q, v, a))
     with pytest.raises(UnknownNameError, match=r"no method named 'newton'; known: .*gibbs_appell.*explicit"):
@@ -299,7 +300,7 @@ def test_unknown_method_is_answered_with_the_known_ones(call: Callable[..., Any]
     ],
     ids=["jacobian", "frame_placement", "inverse_dynamics", "forward_dynamics"],
 )
-def test_unknown_link_is_answered_with_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
+def test_unknown_link_lists_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
     with pytest.raises(UnknownNameError, match="no link named 'nobody'; known: l0, l1, l2, tool, l3, l4, stand"):
         call(floating, floating.neutral(), np.zeros(floating.nv))
 
@@ -472,7 +473,7 @@ def test_empty_external_forces_are_none(tree: Robot) -> None:
     np.testing.assert_array_equal(inverse_dynamics(tree, q, v, a, external={}), inverse_dynamics(tree, q, v, a))
 
 
-def test_robot_without_coordinates_answers_with_empty_arrays() -> None:
+def test_a_robot_without_coordinates_gives_empty_arrays() -> None:
     robot_ = quiet(robot(link("a", inertial(2.0, (0, 0, 1)))))
     for shape in ((), (3,)):
         nothing = np.zeros((*shape, 0))
@@ -641,7 +642,7 @@ def test_batch_lists_the_states_that_are_singular() -> None:
     assert refused(stretching(), q.reshape(2, 2, 2)).states == (1, 3)
 
 
-def test_states_are_counted_in_the_batch_of_the_answer() -> None:
+def test_states_are_counted_in_the_batch_of_the_result() -> None:
     """q (2, 1) against tau (3,) makes six states; the second q makes the last three of them singular."""
     q = np.array([[[0.1, 0.5]], [[0.2, 0.0]]])
     assert refused(stretching(), q, np.ones((3, 2))).states == (3, 4, 5)

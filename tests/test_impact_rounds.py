@@ -101,7 +101,7 @@ def test_a_wedge_that_would_reflect_for_too_long_is_left_without_restitution() -
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_the_equality_is_applied_once_whatever_it_leaves(e: float) -> None:
     """As printed: u⁺ = -e u at both contacts, though one of them then goes into its wall."""
-    impact = in_a_wedge(-0.9, (-1.0, 0.8), e, "newton-equality")
+    impact = in_a_wedge(-0.9, (-1.0, 0.8), e, "newton_equality")
     np.testing.assert_allclose(impact.normal_velocities_after, [e, -0.8 * e], atol=1e-11)
     assert impact.rounds == 1
 

@@ -95,7 +95,7 @@ def rows(kind: str, rng: np.random.Generator) -> Array:
 
 def test_names_are_the_same_without_numba() -> None:
     assert LAWS is names.LAWS
-    assert (LAWS[NEWTON], LAWS[NEWTON_EQUALITY], LAWS[POISSON]) == ("newton", "newton-equality", "poisson")
+    assert (LAWS[NEWTON], LAWS[NEWTON_EQUALITY], LAWS[POISSON]) == ("newton", "newton_equality", "poisson")
 
 
 @pytest.mark.parametrize("law", [NEWTON, NEWTON_EQUALITY, POISSON])
@@ -183,7 +183,7 @@ def test_one_coefficient_never_gains_energy(seed: int, k: int, n: int, e: float,
         ("near-singular", 1000, 1e-7),  # impulses of 1e8 times the approach, each rounded
     ],
 )
-def test_conditions_hold_and_the_certificate_tells(kind: str, cases: int, tolerance: float) -> None:
+def test_conditions_hold_and_the_certificate_shows_it(kind: str, cases: int, tolerance: float) -> None:
     rng = np.random.default_rng(len(kind))
     worst, nonzero = 0.0, 0
     for _ in range(cases):
@@ -249,7 +249,7 @@ def test_a_longer_solution_exists_than_the_one_given() -> None:
     np.testing.assert_allclose(lam, (0.5, 0.5), rtol=1e-14)
 
 
-def test_equality_is_the_pseudo_inverse_and_its_residual_tells_what_contradicts() -> None:
+def test_equality_is_the_pseudo_inverse_and_its_residual_shows_contradictions() -> None:
     rng = np.random.default_rng(3)
     for kind in ("random", "duplicated", "plate", "plate anywhere") * 60:
         B = rows(kind, rng)
@@ -278,7 +278,7 @@ def test_forces_of_held_contacts_push_where_they_can_and_are_the_shortest() -> N
         B[:, 0] = np.abs(B[:, 0])  # some forces >= 0 cannot cancel
         f = np.maximum(0.0, rng.normal(size=n))
         K, c, lam = B @ B.T, B @ (B.T @ f), np.empty(n)
-        assert compiled(layout.PRESS, K, c, c, lam) < 1e-10
+        assert compiled(layout.LEAST_NORM_PUSH, K, c, c, lam) < 1e-10
         changed += bool((np.linalg.pinv(K, rcond=1e-10) @ c < -1e-9 * f.max()).any())
         assert (lam >= 0.0).all()
         np.testing.assert_allclose(B.T @ lam, B.T @ f, atol=1e-9 * np.abs(B.T @ f).max())
@@ -294,7 +294,7 @@ def test_forces_that_must_pull_are_those_of_the_pseudo_inverse() -> None:
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     for c in (np.array([1.0, -1.0]), np.array([-1.0, -1.0])):
         lam = np.empty(2)
-        compiled(layout.PRESS, K, c, c, lam)
+        compiled(layout.LEAST_NORM_PUSH, K, c, c, lam)
         np.testing.assert_allclose(lam, np.linalg.solve(K, c), rtol=1e-12)
 
 
@@ -370,7 +370,7 @@ def test_dependent_rows_of_different_coefficients_are_solved_where_there_is_a_so
     assert outside > 100
 
 
-def test_any_velocity_asked_for_is_solved_where_one_push_opens_all_contacts() -> None:
+def test_any_required_velocity_is_solved_where_one_push_opens_all_contacts() -> None:
     """w outside the range of K, where the active set alone fails once in ten."""
     rng = np.random.default_rng(0)
     for _ in range(1000):

@@ -17,7 +17,6 @@ from urdf_gibbs import Robot, UrdfError, UrdfWarning, check, load
 from urdf_gibbs.robot.findings import Finding
 
 HINGE = joint("j", "continuous", "a", "b", axis=(0, 0, 1))
-PATIENCE = 2.0  # [s] for a document of any size below; a load takes milliseconds, the rest is a slow machine
 
 
 @dataclass(frozen=True)
@@ -324,13 +323,11 @@ CASES = [*NOT_XML, *NOT_URDF, *ENTITIES, *TREE, *JOINTS, *LINKS, *MIMICS, *ENCOD
 
 
 def refused(path: Path, **options: bool) -> UrdfError:
-    """The error that loading must raise, quickly and without warnings on the way."""
-    start = time.perf_counter()
+    """The error that loading must raise, without warnings on the way."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UrdfError) as caught:
             load(path, **options)
-    assert time.perf_counter() - start < PATIENCE
     return caught.value
 
 
@@ -470,10 +467,13 @@ def test_largest_finite_inertia_stays_finite(written: Callable[[str | bytes], Pa
 
 
 def test_deep_nesting_inside_a_gazebo_block_is_skipped(written: Callable[[str | bytes], Path]) -> None:
-    document = robot(link("a"), "<gazebo>" + "<a>" * DEEP + "</a>" * DEEP + "</gazebo>\n")
-    start = time.perf_counter()
-    assert loaded(written(document)).link_names == ("a",)
-    assert time.perf_counter() - start < PATIENCE
+    times = []
+    for depth in (DEEP // 10, DEEP):
+        path = written(robot(link("a"), "<gazebo>" + "<a>" * depth + "</a>" * depth + "</gazebo>\n"))
+        start = time.process_time()
+        assert loaded(path).link_names == ("a",)
+        times.append(time.process_time() - start)
+    assert times[1] < 40.0 * times[0]  # ten times as deep; with the square of the depth it would be a hundred times
 
 
 # Odd documents that load -------------------------------------------------------------------------------
@@ -533,7 +533,7 @@ def test_mimic_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes
     assert [(finding.severity, finding.code, finding.line) for finding in robot_.findings] == [("note", "mimic-ignored", line_of(document))]
 
 
-def test_mimic_of_nobody_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes], Path]) -> None:
+def test_mimic_of_a_missing_joint_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes], Path]) -> None:
     robot_ = loaded(written(pair(joint("k", "fixed", "a", "b", '<mimic joint="nobody"/>'))))
     assert [finding.code for finding in robot_.findings] == ["mimic-ignored"]
 
@@ -604,7 +604,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz") / "robot.urdf"
 
 
-FUZZ = settings(max_examples=400, deadline=2000, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=400, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_the_document_that_the_fuzz_starts_from_is_valid(scratch: Path) -> None:

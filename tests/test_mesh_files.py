@@ -16,12 +16,12 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mesh_data import DIFFUSE, FACES, POINTS, TEXTURED, dae, effect, gltf_parts, instance, node, source, texture
 
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.errors import UrdfGibbsError
@@ -30,9 +30,6 @@ from urdf_gibbs.view import mesh_files, mesh_parts
 from urdf_gibbs.view.mesh_files import SUFFIXES, MeshError, load_mesh
 from urdf_gibbs.view.solids import Solid
 
-# A tetrahedron of volume 1 (edges 1, 2, 3), its faces outwards.
-POINTS = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0)])
-FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
 RED, BLUE = (255, 0, 0, 255), (0, 0, 255, 255)
 
 
@@ -106,83 +103,12 @@ def ply_binary() -> bytes:
     return "\n".join(head).encode() + POINTS.astype("<f4").tobytes() + b"".join(struct.pack("<B3i", 3, *f) for f in FACES.tolist())
 
 
-def gltf_parts(uri: str = "") -> tuple[dict, bytes]:
-    blob = POINTS.astype("<f4").tobytes() + FACES.astype("<u2").tobytes()
-    tree = {
-        "asset": {"version": "2.0"},
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, "translation": [0, 0, 10]}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "material": 0}]}],
-        "materials": [{"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 0.4]}, "alphaMode": "BLEND"}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 2, 3]},
-            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
-        ],
-        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
-        "buffers": [{"byteLength": len(blob)} | ({"uri": uri} if uri else {})],
-    }
-    return tree, blob
-
-
 def glb() -> bytes:
     tree, blob = gltf_parts()
     text = json.dumps(tree).encode()
     text += b" " * (-len(text) % 4)
     body = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(blob), 0x004E4942) + blob
     return struct.pack("<III", 0x46546C67, 2, 12 + len(body)) + body
-
-
-def source(name: str, values: np.ndarray, params: str) -> str:
-    listed = " ".join(f"{x:g}" for x in np.ravel(values))
-    named = "".join(f'<param name="{p}" type="float"/>' for p in params)
-    return (
-        f'<source id="{name}"><float_array id="{name}-array" count="{np.size(values)}">{listed}</float_array><technique_common>'
-        f'<accessor source="#{name}-array" count="{len(values)}" stride="{len(params)}">{named}</accessor></technique_common></source>'
-    )
-
-
-def effect(name: str, inside: str, before: str = "") -> str:
-    return f'<effect id="{name}-effect"><profile_COMMON>{before}<technique sid="common"><phong>{inside}</phong></technique></profile_COMMON></effect>'
-
-
-DIFFUSE = "<diffuse><color>{}</color></diffuse>"
-
-
-def dae(
-    asset: str = "",
-    nodes: str | None = None,
-    effects: str = effect("red", DIFFUSE.format("1 0 0 1")) + effect("blue", DIFFUSE.format("0 0 1 1")),
-    sources: str = "",
-    inputs: str = "",
-    index: np.ndarray = FACES,
-    images: str = "",
-    head: str = "",
-    namespace: str = ' xmlns="http://www.collada.org/2005/11/COLLADASchema"',
-    scene: str = '<scene><instance_visual_scene url="#scene"/></scene>',
-) -> bytes:
-    materials = "".join(
-        f'<material id="{m}"><instance_effect url="#{m}-effect"/></material>' for m in re.findall(r'effect id="(\w+)-effect"', effects)
-    )
-    nodes = node("red") if nodes is None else nodes
-    return (
-        f'<?xml version="1.0" encoding="utf-8"?>{head}<COLLADA{namespace} version="1.4.1"><asset>{asset}</asset>'
-        f"<library_images>{images}</library_images><library_effects>{effects}</library_effects><library_materials>{materials}</library_materials>"
-        f'<library_geometries><geometry id="g"><mesh>{source("p", POINTS, "XYZ")}{sources}'
-        f'<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>'
-        f'<triangles count="4" material="paint"><input semantic="VERTEX" source="#v" offset="0"/>{inputs}'
-        f"<p>{' '.join(map(str, np.ravel(index)))}</p></triangles></mesh></geometry></library_geometries>"
-        f'<library_visual_scenes><visual_scene id="scene">{nodes}</visual_scene></library_visual_scenes>{scene}</COLLADA>'
-    ).encode()
-
-
-def instance(material: str) -> str:
-    bound = f'<instance_material symbol="paint" target="#{material}"/>'
-    return f'<instance_geometry url="#g"><bind_material><technique_common>{bound}</technique_common></bind_material></instance_geometry>'
-
-
-def node(material: str, transform: str = "", children: str = "") -> str:
-    return f"<node>{transform}{instance(material)}{children}</node>"
 
 
 WRITERS: dict[str, Callable[[], bytes]] = {
@@ -302,16 +228,6 @@ def test_obj_vertex_colours(write) -> None:
     assert coloured(solid, BLUE).tolist() == [[0, 1, 0]] * 2 and colours(solid) == {RED, BLUE}
 
 
-def texture(path: Path) -> None:
-    """Two by two: bottom left red, bottom right blue, top left green, top right white."""
-    from PIL import Image
-
-    image = Image.new("RGB", (2, 2))
-    image.putdata([(0, 255, 0), (255, 255, 255), (255, 0, 0), (0, 0, 255)])
-    image.save(path)
-
-
-TEXTURED = b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.9 0.9\nvt 0.1 0.9\nusemtl m\nf 1/1 2/2 3/3\nf 1/1 3/3 4/4\n"
 AT_CORNERS = {(0, 0, 0): RED, (1, 0, 0): BLUE, (1, 1, 0): (255, 255, 255, 255), (0, 1, 0): (0, 255, 0, 255)}
 
 
@@ -476,13 +392,11 @@ BOMB = "<!DOCTYPE COLLADA [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{i} '{f'&a{
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_dae_entities_are_refused(write, encoding: str) -> None:
     text = dae("<title>&a11;</title>", head=BOMB).decode().replace("utf-8", encoding)
-    start = time.perf_counter()
-    with pytest.raises(MeshError, match="entities"):
+    with pytest.raises(MeshError, match="entities"):  # expanded they would fill 3e11 bytes
         load_mesh(write("a.dae", text.encode(encoding)))
     outside = "<!DOCTYPE COLLADA [<!ENTITY a11 SYSTEM 'file:///etc/passwd'>]>"
     with pytest.raises(MeshError, match="entities"):
         load_mesh(write("b.dae", dae("<title>&a11;</title>", head=outside)))
-    assert time.perf_counter() - start < 2.0
 
 
 def test_dae_nested_without_end(write) -> None:
@@ -525,7 +439,7 @@ def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scale", [(0.0, 1.0, 1.0), (1.0, float("nan"), 1.0), (1.0, 1.0, float("inf")), (1.0, 1.0)])
-def test_scale_that_is_none(write, scale) -> None:
+def test_an_invalid_scale_is_refused(write, scale) -> None:
     with pytest.raises(MeshError, match="scale"):
         load_mesh(write("a.stl", stl_binary()), scale)
 
@@ -565,7 +479,6 @@ def test_face_of_a_vertex_that_is_not_there(write) -> None:
 def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     whole = WRITERS[name]()
     random = np.random.default_rng(5)
-    start = time.perf_counter()
     for k in range(120):
         spoilt = bytearray(whole)
         if k % 3 == 0:
@@ -580,7 +493,6 @@ def test_garbled_bytes_raise_nothing_else(write, name: str, capfd: pytest.Captur
         with contextlib.suppress(MeshError):
             solid = load_mesh(path)
             assert len(solid.faces) and np.isfinite(solid.vertices).all() and solid.faces.max() < len(solid.vertices)
-    assert time.perf_counter() - start < 20.0
     assert capfd.readouterr() == ("", "") and not caplog.records
 
 
@@ -655,32 +567,44 @@ def assimp_bounds(path: Path) -> np.ndarray:
     return np.array([vertices.min(axis=0), vertices.max(axis=0)])
 
 
-def meshes_of_examples() -> dict[str, list[Path]]:
-    """The mesh files that the URDFs name, by package; each content once."""
-    names: dict[Path, str] = {}
+EXAMPLES = sorted({Path(file).parts[0] for file in example_robots()})
+
+
+def meshes_of(package: str) -> list[Path]:
+    """The mesh files that the URDFs of a package name, each content once."""
+    found: dict[str, Path] = {}
+    names = set()
     for file, urdf in example_robots().items():
-        share = urdf.parents[len(Path(file).parts) + 1]
-        text = re.sub(r"<!--.*?-->", "", urdf.read_text(errors="replace"), flags=re.DOTALL)
-        for name in dict.fromkeys(re.findall(r'<mesh[^>]*?filename\s*=\s*"([^"]+)"', text)):
-            path = find_mesh(name, str(urdf), [str(share)])
-            if path is not None:
-                names.setdefault(path.resolve(), path.resolve().relative_to(share / "example-robot-data/robots").parts[0])
-    grouped: dict[str, list[Path]] = {}
-    seen: set[str] = set()
-    for path, package in names.items():
-        content = hashlib.sha1(path.read_bytes()).hexdigest() + path.suffix.lower()
-        if content not in seen:
-            seen.add(content)
-            grouped.setdefault(package, []).append(path)
-    return grouped
+        if Path(file).parts[0] == package:
+            share = urdf.parents[len(Path(file).parts) + 1]
+            text = re.sub(r"<!--.*?-->", "", urdf.read_text(errors="replace"), flags=re.DOTALL)
+            names |= {(name, urdf.parent, share) for name in re.findall(r'<mesh[^>]*?filename\s*=\s*"([^"]+)"', text)}
+    for name, folder, share in sorted(names):
+        path = find_mesh(name, str(folder / "robot.urdf"), [str(share)])
+        if path is not None:
+            found.setdefault(hashlib.sha1(path.read_bytes()).hexdigest() + path.suffix.lower(), path)
+    return list(found.values())
 
 
-EXAMPLES = meshes_of_examples()
+def test_example_robots_have_meshes() -> None:
+    """Of some 30 packages all but a few: else the next test would say nothing."""
+    assert sum(bool(meshes_of(package)) for package in EXAMPLES) >= 0.8 * len(EXAMPLES) >= 20
+    assert {*NIGHTLY, *NIGHTLY.values()} <= {*EXAMPLES} and not {*NIGHTLY} & {*NIGHTLY.values()}
 
 
-@pytest.mark.parametrize("package", EXAMPLES)
+# Beside each of the largest one of the same maker and format that is in every run.
+NIGHTLY = {
+    "b1_description": "go2_description",
+    "go1_description": "a1_description",
+    "anymal_b_simple_description": "anymal_c_simple_description",
+}
+
+
+@pytest.mark.parametrize(
+    "package", [pytest.param(package, marks=[pytest.mark.nightly] if package in NIGHTLY else []) for package in EXAMPLES]
+)
 def test_meshes_of_example_robots(package: str) -> None:
-    for path in EXAMPLES[package]:
+    for path in meshes_of(package):
         solid = load_mesh(path)
         assert len(solid.faces) and np.isfinite(solid.vertices).all() and np.isfinite(solid.normals).all(), path
         assert np.allclose(np.linalg.norm(solid.normals, axis=1), 1.0, atol=1e-4), path

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from elastic_arm import arm
+from examples import FOLDER
 from numpy.typing import NDArray
+from point_robots import ROBOTS
 from random_trees import random_tree
 from scipy.integrate._ivp import dop853_coefficients as scipy_dop853
 from scipy.spatial.transform import Rotation
-from test_flexible_points import arm
-from test_points import ROBOTS
-from test_validate import FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.contact.own_contacts import FEW
@@ -256,7 +256,7 @@ def seen(simulator: ug.Simulator, q: Array, v: Array, a: Array) -> Array:
     state = simulator._program.state
     state.y[:] = [*q, *v]
     state.K[0, len(q) :] = a
-    assert simulator._program.see_contacts(MOMENT, PRESENT) == 0
+    assert simulator._program.update_gaps(MOMENT, PRESENT) == 0
     return state.gaps.copy()
 
 
@@ -354,9 +354,9 @@ def test_a_gap_that_is_not_finite_is_noticed() -> None:
     assert simulator._program.system.code.contacts
     for entry in (0, 5, simulator.robot.nq + 2):
         state.y[:] = 0.1
-        assert simulator._program.see_contacts(0.0, PRESENT) == 0
+        assert simulator._program.update_gaps(0.0, PRESENT) == 0
         state.y[entry] = np.inf if entry != 5 else np.nan
-        assert simulator._program.see_contacts(0.0, PRESENT) != 0
+        assert simulator._program.update_gaps(0.0, PRESENT) != 0
 
 
 def test_motion_is_the_same_with_the_general_code() -> None:

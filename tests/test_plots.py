@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from examples import runner
+from long_runs import long_run
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from numpy.typing import NDArray
-from test_recording import long_run
-from test_validate import runner
 from urdf_text import inertial, joint, link, robot
 
 import urdf_gibbs as ug
@@ -452,7 +451,7 @@ def test_names_are_shown_as_they_are() -> None:
         ({"path": "x"}, ArgumentError, ".pdf"),
     ],
 )
-def test_what_is_not_known_is_refused_with_what_is(options: dict[str, Any], error: type[Exception], listed: str) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(options: dict[str, Any], error: type[Exception], listed: str) -> None:
     with pytest.raises(error, match=re.escape(listed)):
         trajectory("branched12").plot(**options)
 
@@ -476,19 +475,24 @@ def test_a_single_row_a_robot_that_cannot_move_and_a_run_that_failed() -> None:
     assert "interrupted" in plot(Trajectory(run.robot, run.gravity, run.t, run.q, run.v, status="interrupted"), "energies").get_suptitle()
 
 
-def test_half_a_million_impacts_are_plotted_in_seconds() -> None:
+def test_of_half_a_million_impacts_few_are_made_to_be_plotted() -> None:
     ball = trajectory("bouncing_ball")
     count = 500_000
     t = np.repeat(np.arange(count) * 1e-3, 2)[1:-1]
     v = np.where(np.arange(len(t)) % 2 == 0, 0.004905, -0.004905)[:, None]
     first = ball.impacts[0]
     fields = {name: getattr(first, name) for name in first.__dataclass_fields__}
-    impacts = LazyImpacts(count - 2, lambda i: Impact(**{**fields, "time": (i + 1) * 1e-3}))
+    asked = []
+
+    def impact(i: int) -> Impact:
+        asked.append(i)
+        return Impact(**{**fields, "time": (i + 1) * 1e-3})
+
+    impacts = LazyImpacts(count - 2, impact)
     long = Trajectory(ball.robot, ball.gravity, t, np.full((len(t), 1), 0.05), v, impacts=impacts, settings=ball.settings)
-    started = time.process_time()
     made = plot(long)
     made.canvas.draw()
-    assert time.process_time() - started < 20.0
+    assert len(asked) < 10_000
     x, y = artist(made, "velocities z ball").get_data()
     assert len(x) < 10_000
     assert np.nanmax(np.abs(y)) <= 0.004905 * (1 + 1e-9)
@@ -546,7 +550,7 @@ def test_simulate_refuses_plots_that_cannot_be_before_anything_is_computed(
     assert result.exit_code == 2 and said in " ".join(result.output.split())
 
 
-def test_a_plot_that_cannot_be_written_is_told_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plot_that_cannot_be_written_is_reported_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 

@@ -24,14 +24,14 @@ from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
 from urdf_gibbs import Robot
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.scalar import cos, sin
 from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
 from urdf_gibbs.engine.objects import load_code
-from urdf_gibbs.engine.questions import Options, trace
+from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ BASES = ("fixed", "floating", "planar")
 AGREEMENT = 1e-10  # of the largest entry: some thousand roundings of 1e-16, and the cancellation of a dozen joints
 ROUND_OFF = 1e-14  # of the weight and of the forces of a random acceleration: what is left where the entries of h cancel to zero
 RESIDUAL = 1e-12  # of |M||a| + |h| + |tau|: backward error of a solution, whatever the condition of M
-QUESTIONS = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+QUANTITIES = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -166,8 +166,8 @@ def disagreement(case: Case, name: str, found: Array) -> str:
 def disagreements_of_the_program(case: Case) -> list[str]:
     """All that the traced programs of the four questions say other than Pinocchio, in plain Python."""
     wrong = []
-    for name in QUESTIONS:
-        with not_collected():  # as in a kernel
+    for name in QUANTITIES:
+        with garbage_collection_paused():  # as in a kernel
             program = trace(case.robot, name, Options(EARTH_GRAVITY))
         values = evaluated([*program.outputs, *(check.value for check in program.checks)], case.inputs())
         count = len(program.outputs)
@@ -178,23 +178,28 @@ def disagreements_of_the_program(case: Case) -> list[str]:
     return [text for text in wrong if text]
 
 
-@pytest.mark.parametrize("first", range(0, 300, 50))
+def portions(end: int, step: int, daily: int) -> list[Any]:
+    """The first numbers of portions; those from ``daily`` on are left to make nightly."""
+    return [pytest.param(first, marks=[pytest.mark.nightly] if first >= daily else []) for first in range(0, end, step)]
+
+
+@pytest.mark.parametrize("first", portions(300, 50, daily=100))
 def test_programs_of_random_trees_agree_with_pinocchio(first: int) -> None:
     wrong = {seed: found for seed in range(first, first + 50) if (found := disagreements_of_the_program(of_seed(seed)))}
     assert not wrong
 
 
-@pytest.mark.parametrize("first", range(0, 150, 50))
+@pytest.mark.parametrize("first", portions(150, 50, daily=100))
 def test_programs_of_trees_in_right_angles_agree_with_pinocchio(first: int) -> None:
     wrong = {seed: found for seed in range(first, first + 50) if (found := disagreements_of_the_program(aligned_of_seed(seed)))}
     assert not wrong
 
 
-@pytest.mark.parametrize("first", range(0, 60, 10))
+@pytest.mark.parametrize("first", portions(60, 10, daily=20))
 def test_kernels_of_random_trees_agree_with_pinocchio(first: int) -> None:
-    """Sixty trees: all bases, all sizes, with mimic joints and without."""
+    """Sixty trees, ten of all sizes and bases in each portion, with mimic joints and without."""
     wrong: dict[int, list[str]] = {}
-    for seed in (1000 * i // 60 for i in range(first, first + 10)):
+    for seed in (1000 * i // 60 for i in range(first // 10, 60, 6)):
         one = of_seed(seed)
         states = {"q": one.q, "v": one.v, "a": one.a, "tau": one.tau}
         for name, letters in {"mass_matrix": "q", "bias": "qv", "inverse_dynamics": "qva", "forward_dynamics": "qvt"}.items():

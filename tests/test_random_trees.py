@@ -15,9 +15,20 @@ SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], der
 METHODS = ("gibbs_appell", "explicit")
 
 
-@settings(SLOW, max_examples=30)
+@pytest.mark.nightly
+@settings(SLOW, max_examples=60)
 @given(trees, bases, st.integers(0, 10**6))
+def test_formulations_of_large_trees_agree_with_pinocchio(text: str, base: str, seed: int) -> None:
+    agrees_with_pinocchio(text, base, seed)
+
+
+@settings(SLOW, max_examples=30)
+@given(small_trees, bases, st.integers(0, 10**6))
 def test_formulations_agree_with_pinocchio(text: str, base: str, seed: int) -> None:
+    agrees_with_pinocchio(text, base, seed)
+
+
+def agrees_with_pinocchio(text: str, base: str, seed: int) -> None:
     robot = ug.load(text, base)
     report = validate(robot, text, samples=2, seed=seed)
     assert report.reference == "Pinocchio"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import time
 import warnings
 import zlib
 from pathlib import Path
@@ -14,11 +13,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from bench_view import chain, keyframes, waves
+from long_runs import long_run
 
 import urdf_gibbs as ug
-from urdf_gibbs.simulation.impact_values import SCALARS, VECTORS, Impact, LazyImpacts
+from urdf_gibbs.simulation.impact_values import LazyImpacts
 from urdf_gibbs.simulation.scenario import read_scenario
-from urdf_gibbs.simulation.trajectory import Phase
+from urdf_gibbs.timing import interleaved
 from urdf_gibbs.view.recording import frame_times, recording
 
 
@@ -94,7 +94,7 @@ def test_a_wall_that_moves_is_where_its_motion_says() -> None:
     np.testing.assert_allclose(d[:, 2], amplitude * np.sin(omega * times + math.acos(math.pi / 3.6) - math.pi), atol=1e-15)
 
 
-def test_a_wall_that_is_a_function_is_asked_for_and_drawn_when_given() -> None:
+def test_a_wall_that_is_a_function_is_requested_and_drawn_when_given() -> None:
     robot = ug.load(ug.model_path("ball"), "fixed")
     bowl = ug.walls.Implicit(lambda x: x[2] - 0.2 * x[0] ** 2, name="bowl")
     run = ug.simulate(robot, [1.0], None, 0.2, walls=bowl)
@@ -118,28 +118,6 @@ def test_a_single_state_and_a_robot_without_joints_are_pages_too() -> None:
     assert len(unpacked(one.animate().data["motion"]["t"])) == 1
 
 
-def long_run(count: int, contacts: int = 1, rows: int = 0, phases: int = 0, robot: ug.Robot | None = None) -> ug.Trajectory:
-    """A motion of ten seconds with so many impacts, half of them within a tenth of a millisecond at 5 s, each worked out when looked at."""
-    robot = robot or ug.load(ug.model_path("branched12"))
-    rng = np.random.default_rng(0)
-    times = np.sort(np.concatenate([rng.uniform(0.0, 10.0, count - count // 2), 5.0 + 1e-4 * rng.random(count // 2)]))
-    t = np.sort(np.concatenate([[0.0, 10.0], np.linspace(0.001, 9.99, rows), times, times]))
-    q, v = np.zeros((len(t), robot.nq)), np.zeros((len(t), robot.nv))
-    q[:, -1], v[:, -1] = np.sin(t), np.cos(t)
-
-    def made(i: int) -> Impact:
-        own = np.random.default_rng(i)
-        fields: dict[str, Any] = {name: own.normal(size=(contacts, 3)) for name in VECTORS}
-        fields |= {name: own.normal(size=contacts) for name in SCALARS}
-        row = int(np.searchsorted(t, times[i]))
-        names = tuple(f"p{j}" for j in range(contacts))
-        state = {"q": q[row], "v_before": v[row], "v_after": v[row]}
-        return Impact(time=times[i], points=names, walls=("floor",) * contacts, energy_before=1.0, energy_after=0.5, **fields, **state)
-
-    held = tuple(Phase("p0", "floor", start, start + 1e-4) for start in np.linspace(0.0, 9.9, phases))
-    return ug.Trajectory(robot, np.array([0.0, 0.0, -9.81]), t, q, v, impacts=LazyImpacts(count, made), phases=held)
-
-
 @pytest.mark.parametrize(
     ("count", "contacts", "rows", "phases"), [(0, 1, 400_000, 0), (60_000, 2, 0, 0), (20_000, 200, 0, 0), (2_001, 1, 0, 30_000)]
 )
@@ -151,7 +129,7 @@ def test_the_page_of_a_long_run_is_bounded_and_says_what_it_leaves_out(count: in
     t, q = unpacked(motion["t"]), unpacked(motion["q"])
     assert len(t) <= 4000 + 2000 + 2 * 500 and len(view.html()) < 12e6
     assert motion["all_impacts"] == count and len(motion["impacts"]) <= min(count, 2000)
-    assert isinstance(run.impacts, LazyImpacts) and sum(one is not None for one in run.impacts._made) <= 2000 + 1000
+    assert isinstance(run.impacts, LazyImpacts) and sum(one is not None for one in run.impacts._impacts) <= 2000 + 1000
     if not count:
         assert view.notes == []
         return
@@ -199,14 +177,5 @@ def test_recording_is_faster_than_meshcats_own_keyframes() -> None:
     """2,000 frames of 30 links: ours sends q, meshcat's animation a place and a quaternion for each link and frame."""
     run, few = waves(chain(30), 2000), waves(chain(30), 100)
     recording(run, frame_times(run, 20))  # compiles the energies
-    ours = _least(lambda: recording(run, frame_times(run, 2000)))
-    assert ours < 20.0 * _least(lambda: keyframes(few))
-
-
-def _least(action: Any) -> float:
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    times = interleaved({"ours": lambda: recording(run, frame_times(run, 2000)), "theirs": lambda: keyframes(few)}, 3, chunks=False)
+    assert times["ours"] < 20.0 * times["theirs"]

@@ -156,7 +156,7 @@ def test_what_is_fixed_to_the_world_is_kept_as_base_inertia() -> None:
     """Pinocchio puts it into the inertia of its universe."""
     ours, theirs = quiet(ARM).base_inertia, pinocchio_model(ARM).inertias[0]
     assert ours.mass == pytest.approx(theirs.mass, rel=1e-14)
-    np.testing.assert_allclose(ours.com, theirs.lever, atol=ROUND_OFF)
+    np.testing.assert_allclose(ours.centre_of_mass, theirs.lever, atol=ROUND_OFF)
     np.testing.assert_allclose(np.reshape(ours.inertia, (3, 3)), theirs.inertia, atol=ROUND_OFF)
 
 
@@ -189,7 +189,7 @@ def test_record_of_a_robot_cannot_be_changed(record: Callable[[Robot], Any]) -> 
             setattr(found, field.name, 1)
 
 
-@pytest.mark.parametrize("name", ["placement", "mass", "com", "inertia"])
+@pytest.mark.parametrize("name", ["placement", "mass", "centre_of_mass", "inertia"])
 def test_array_of_a_robot_is_read_only(name: str) -> None:
     array = getattr(quiet(ARM), name)
     with pytest.raises(ValueError, match="read-only"):
@@ -207,7 +207,7 @@ def test_position_limits_cannot_be_changed_through_what_is_returned() -> None:
     np.testing.assert_array_equal(robot_.random(0, 5), before)
 
 
-def test_returned_arrays_are_nobody_elses() -> None:
+def test_returned_arrays_are_independent_copies() -> None:
     robot_ = quiet(ARM)
     for make in (
         robot_.neutral,
@@ -282,7 +282,7 @@ def test_unknown_base_is_refused_with_the_known_ones() -> None:
         load(ARM, base="flying")  # type: ignore[arg-type]
 
 
-def test_unknown_names_are_answered_with_the_known_ones() -> None:
+def test_unknown_names_lists_the_known_ones() -> None:
     robot_ = quiet(ARM)
     with pytest.raises(UnknownNameError, match=r"no link named 'nobody'.*ground.*tip"):
         robot_.frame("nobody")
@@ -881,17 +881,18 @@ def long_chain(links: int, kinds: tuple[str, ...]) -> str:
 
 @pytest.mark.parametrize(
     ("links", "kinds"),
-    [(100_000, ("continuous",)), (20_000, ("continuous", "fixed")), (20_000, ("fixed",))],
+    [(30_000, ("continuous",)), (20_000, ("continuous", "fixed")), (20_000, ("fixed",))],
     ids=["moving", "alternating", "fixed"],
 )
 def test_long_chain_loads_without_recursion(links: int, kinds: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "chain.urdf"
-    path.write_text(long_chain(links, kinds))
-    start = time.perf_counter()
-    robot_ = load(path)
-    seconds = time.perf_counter() - start
-    print(f"{links} links, {' and '.join(kinds)}: loaded in {seconds:.1f} s")
-    assert seconds < 60.0  # it takes about ten; the rest is a slow machine
+    times = []
+    for count in (links // 10, links):
+        path.write_text(long_chain(count, kinds))
+        start = time.process_time()
+        robot_ = load(path)
+        times.append(time.process_time() - start)
+    assert times[1] < 40.0 * times[0]  # ten times the links; with their square it would be a hundred times
     moving = sum(kinds[i % len(kinds)] != "fixed" for i in range(links - 1))
     assert (robot_.nv, len(robot_.link_names)) == (moving, links)
     assert len(robot_.branches) == (1 if moving else 0)
@@ -932,14 +933,16 @@ def comb(teeth: int) -> str:
     return robot(*parts)
 
 
-def test_comb_has_a_branch_for_each_tooth_made_when_asked_for() -> None:
+def test_comb_has_a_branch_for_each_tooth_made_on_demand() -> None:
     teeth = 2000
     robot_ = quiet(comb(teeth))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(robot_.branches) == teeth
     last = robot_.branches[-1]
-    # All branches together have two million members, which takes more than a second to make.
-    assert time.perf_counter() - start < 0.5
+    one = time.process_time()
+    # All branches together have two million members.
+    assert sum(len(branch) for branch in quiet(comb(teeth)).branches) == teeth * (teeth + 1) // 2
+    assert one - start < 0.2 * (time.process_time() - one)
     assert last.joint_names == (*(f"b{i}" for i in range(teeth - 1)), f"a{teeth - 1}")
     assert robot_.branches[0].joint_names == ("a0",)
     assert robot_.branches[3].joint_names == ("b0", "b1", "b2", "a3")

@@ -32,6 +32,7 @@ ORDER = (
         "frozen",
         "locks",
         "extras",
+        "templates",
         "timing",
         "bundled",
         "flexible",
@@ -52,7 +53,7 @@ LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
     "simulation/simulate.py simulate",  # the arguments of a simulation
-    "simulation/simulate.py __init__",  # the same
+    "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same
 }
 
@@ -120,6 +121,18 @@ def test_parameter_lists_are_short() -> None:
 
 def test_a_file_says_in_its_first_line_what_it_is() -> None:
     assert [file for file, tree in SOURCES.items() if not ast.get_docstring(tree)] == []
+
+
+def test_tests_import_helpers_from_helper_modules() -> None:
+    def modules(path: Path) -> Iterator[str]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                yield node.module or ""
+            elif isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+
+    folder = Path(__file__).parent
+    assert [(path.name, module) for path in folder.glob("*.py") for module in modules(path) if module.startswith("test_")] == []
 
 
 # imports ----------------------------------------------------------------------------------------------
@@ -242,3 +255,15 @@ def test_a_walk_of_the_map_is_what_is_called(title: str, action: Callable[[Path]
     assert len(told) > 5
     assert [step for step in told if step not in found] == []
     assert sorted(told, key=found.index) == told
+
+
+def test_pages_are_made_from_templates() -> None:
+    """No module writes tags of HTML; comments and docstrings are no text of a page."""
+    tags = re.compile(r"</?(html|body|div|table|tr|td|th|span|h[1-6]|figure|section|iframe|details)\b[^>]*>")
+    found = [
+        f"{file}:{node.lineno}"
+        for file, tree in SOURCES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and tags.search(node.value)
+    ]
+    assert found == []

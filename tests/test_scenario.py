@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_models import MODELS, START
-from test_points import BODY, joint, link
+from model_data import MODELS, START
+from point_robots import BODY, joint, link
 
 import urdf_gibbs as ug
 from urdf_gibbs import UnknownNameError, UrdfError, frame_placement, walls
@@ -24,7 +24,7 @@ from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario, ScenarioError, parse_scenario, read_scenario
 from urdf_gibbs.simulation.scenario.expression import evaluate
 from urdf_gibbs.simulation.scenario.lines import key_lines, line_of
-from urdf_gibbs.simulation.scenario.schema import ARGUMENTS, KINDS, MOTIONS, Made, arguments_of
+from urdf_gibbs.simulation.scenario.schema import ARGUMENTS, KINDS, MOTIONS, Instance, arguments_of
 from urdf_gibbs.simulation.scenario.values import Values
 
 HEAD = 'duration = 1.0\n[robot]\nfile = "branched12"\n'  # three lines; tables may follow
@@ -265,7 +265,7 @@ MALFORMED = [
     ("duration = 1\ngravity = -9.81\n" + ROBOT, 2, "gravity", "-9.81, expected a list of 3 numbers"),
     ("duration = 1\ngravity = [0, 0]\n" + ROBOT, 2, "gravity", "[0, 0], expected a list of 3 numbers"),
     ("duration = 1\ngravity = [\n  0,\n  0,\n  'g',\n]\n" + ROBOT, 5, "gravity[2]", '"g" (g is not known), expected a number, or a formula'),
-    ("duration = 1\nlaw = 'newtons'\n" + ROBOT, 2, "law", '"newtons", expected one of newton, newton-equality, poisson; did you mean "newton'),
+    ("duration = 1\nlaw = 'newtons'\n" + ROBOT, 2, "law", '"newtons", expected one of newton, newton_equality, poisson; did you mean "newton'),
     ("duration = 1\nlaw = 1\n" + ROBOT, 2, "law", "1, expected one of newton"),
     ("duration = 1\nrestitution = 1.5\n" + ROBOT, 2, "restitution", "1.5, expected a number from 0 to 1"),
     ("duration = 1\n[robot]\n\nfile = 'none.urdf'\n", 4, "robot.file", '"none.urdf": no such file, expected a URDF file, relative to this file, or a bundled model: ball, '),
@@ -660,7 +660,7 @@ def test_what_the_schema_accepts_of_a_wall_its_class_accepts(kind: type) -> None
     }
     tried: list[Any] = [0.0, -1.0, 2.0, "inside", "x", [0, 0, 0], [1, 1, 1], [1, 0, 1], [-1, 2, 1], [0, 1], [1, 0], [1, 1], [[1]], [[1, 2]]]
     tried += [[[1, 0, 0], [0, 1, 0], [0, 0, -1]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[1, 0, 0], [0, 1, 0], [0, 0, 1.00001]]]
-    made = Made({"one": kind}, "")
+    made = Instance({"one": kind}, "")
     for key in arguments_of(made, "one").keys or {}:
         if key not in good:
             continue

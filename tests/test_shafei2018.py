@@ -72,7 +72,7 @@ def test_mirrored_points_stay_mirrored() -> None:
 
 def test_the_equality_law_gives_the_same_motion() -> None:
     """All contacts approach here, so that the law as printed and the unilateral one agree."""
-    for one, other in zip(run(1e-12).impacts, run(1e-12, "newton-equality").impacts, strict=True):
+    for one, other in zip(run(1e-12).impacts, run(1e-12, "newton_equality").impacts, strict=True):
         assert one.time == pytest.approx(other.time, abs=1e-9)
         np.testing.assert_allclose(one.impulses, other.impulses, atol=1e-8)
 

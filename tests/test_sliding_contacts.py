@@ -154,20 +154,20 @@ def test_rates_of_gaps_are_differences_of_placements(name: str) -> None:
     )
     s = simulator._program.system
     chosen = [0, 1, 2, 6]  # the walls of the first point, then the pair
-    s.q[:], s.v[:], s.which[:4] = q, v, chosen
-    assert rows.mass_factors(s, 0) == layout.OK
+    s.q[:], s.v[:], s.selected[:4] = q, v, chosen
+    assert rows.factorise_mass(s, 0) == layout.OK
     rows.contact_rows(s, 0.0, 4)
-    gap, rate, rise = second_differences(distances(made, q, v, places, centre), 4e-3)
+    gap, rate, accel = second_differences(distances(made, q, v, places, centre), 4e-3)
     pair = 3
     reach = 0.02  # phi of a pair is (d^2 - r^2) / (2 r), over its gradient d / r; away from the wall only its rates over d are geometric
     d = gap[pair] + reach
-    gap[pair], rise[pair] = (d * d - reach**2) / (2.0 * d), rise[pair] + rate[pair] ** 2 / d
+    gap[pair], accel[pair] = (d * d - reach**2) / (2.0 * d), accel[pair] + rate[pair] ** 2 / d
     d = 20.0 - 0.01 - gap[2]  # the same of the sphere, from inside
-    gap[2], rise[2] = (19.99**2 - d * d) / (2.0 * d), rise[2] - rate[2] ** 2 / d
+    gap[2], accel[2] = (19.99**2 - d * d) / (2.0 * d), accel[2] - rate[2] ** 2 / d
     # Differences of order 6: h^6 times the eighth derivative, and rounding over h^2.
     np.testing.assert_allclose(s.gap[:4], gap, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(s.rate[:4], rate, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(s.rise[:4], rise, rtol=1e-6, atol=1e-7 * max(1.0, float(np.abs(rise).max())))
+    np.testing.assert_allclose(s.accel[:4], accel, rtol=1e-6, atol=1e-7 * max(1.0, float(np.abs(accel).max())))
     for i in range(made.nv):
         step = np.eye(made.nv)[i]
         rates = second_differences(distances(made, q, step, places, centre), 4e-3)[1]

@@ -268,7 +268,7 @@ def test_everything_is_read_only() -> None:
         trajectory.status = "complete"  # type: ignore[misc]
 
 
-def test_an_impact_counts_and_tells() -> None:
+def test_an_impact_reports_its_contacts() -> None:
     impact = impact_of(load(model_path("pendulum")), 3)
     assert (impact.k, impact.energy_loss) == (3, 0.5)
     assert repr(impact) == "<Impact at 0.5 s: point0 on floor, point1, point2 on lower, energy loss 0.5 J>"
@@ -357,7 +357,7 @@ def assert_same_robot(one: Robot, other: Robot) -> None:
     assert (one.package_dirs, one.source, one.mimic) == (other.package_dirs, other.source, other.mimic)
     assert list(one._frames) == list(other._frames)
     assert [(link_.name, link_.inertial) for link_ in one.links] == [(link_.name, link_.inertial) for link_ in other.links]
-    for name in ("placement", "mass", "com", "inertia"):
+    for name in ("placement", "mass", "centre_of_mass", "inertia"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert not getattr(other, name).flags.writeable
 
@@ -376,7 +376,7 @@ ROBOTS: dict[str, Callable[[Path], Robot]] = {
     "planar with packages": lambda _: quiet(TREE, base="planar", package_dirs=["here", "there"]),
     "mimic freed": lambda _: quiet(TREE, mimic=False),
     "gripper": lambda _: load(model_path("gripper")),
-    "other inertia": lambda _: load(model_path("gripper")).with_inertia("palm", mass=0.3, com=(0.01, 0.02, 0.03)),
+    "other inertia": lambda _: load(model_path("gripper")).with_inertia("palm", mass=0.3, centre_of_mass=(0.01, 0.02, 0.03)),
     "other base inertia": lambda _: load(model_path("gripper")).with_inertia("pedestal", mass=7.0),
     "urchin": from_urchin,
     "urchin, floating, mimic freed": lambda folder: from_urchin(folder, base="floating", mimic=False),
@@ -437,7 +437,7 @@ def test_nothing_in_the_file_needs_pickle(tmp_path: Path) -> None:
     with np.load(path, allow_pickle=False) as stored:
         assert all(stored[name].dtype in (np.float64, np.uint8) for name in stored)
         header = json.loads(stored["header"].tobytes())
-    assert (header["format"], header["version"]) == ("urdf_gibbs trajectory", 1)
+    assert (header["format"], header["version"]) == ("urdf_gibbs trajectory", 2)
 
 
 def test_an_interrupted_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -480,7 +480,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any], **arrays: Any
 @pytest.mark.parametrize(
     ("change", "arrays", "says"),
     [
-        (lambda header: header.update(version=2), {}, "format 2 is newer than 1"),
+        (lambda header: header.update(version=3), {}, "format 3 is newer than 2"),
         (lambda header: header.update(format="something"), {}, "holds no trajectory"),
         (lambda header: header.pop("status"), {}, "status"),
         (lambda header: None, {"q": None}, "q is not a file in the archive"),
@@ -657,7 +657,7 @@ def kept(tmp_path: Path) -> Path:
         ("'<f8'", "'x'", bytes(96), "t is not an array"),
     ],
 )
-def test_a_shape_or_type_that_cannot_be_is_refused_before_memory_is_asked_for(
+def test_an_impossible_shape_or_type_is_refused_before_memory_is_allocated(
     kept: Path, descr: str, shape: str, data: bytes, says: str
 ) -> None:
     """The first ones asked for terabytes and ended in a MemoryError."""

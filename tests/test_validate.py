@@ -7,19 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from examples import EMPTY, FILES, FOLDER, runner
 
 import urdf_gibbs as ug
-from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.cli import app
-
-EMPTY = "ur_description/urdf/ur3.urdf"  # the package ships one file without links
-
-
-ROBOTS = example_robots()
-FILES = list(ROBOTS)
-FOLDER = ROBOTS[EMPTY].parents[len(Path(EMPTY).parts) - 1]
-runner = CliRunner()
 
 
 def test_the_collection_is_whole() -> None:

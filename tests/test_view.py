@@ -23,7 +23,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from test_scene import OBJ, URDF
+from scene_data import OBJ, URDF
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug
@@ -32,6 +32,7 @@ from urdf_gibbs.robot.spatial import Inertia
 from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.view.camera import camera
 from urdf_gibbs.view.inertia import equivalent
+from urdf_gibbs.view.show import view as page_of
 
 runner = CliRunner()
 
@@ -69,7 +70,7 @@ def test_the_equivalent_bodies_have_the_mass_and_moments_of_the_link(seed: int) 
         (1.0, (0.0, 0.0, 0.0), ""),  # a point
     ],
 )
-def test_what_no_body_has_is_told(mass: float, moments: tuple[float, ...], problem: str) -> None:
+def test_what_no_body_has_is_reported(mass: float, moments: tuple[float, ...], problem: str) -> None:
     found = equivalent(Inertia(mass, (0.0, 0.0, 0.0), flat(np.diag(moments))))
     assert found is not None
     assert (problem in found.problem) if problem else found.problem == ""
@@ -161,7 +162,7 @@ def test_options_that_cannot_work_are_refused(options: list[str], hint: str, tmp
     assert hint in re.sub(r"\x1b\[[0-9;]*m", "", result.output)
 
 
-def test_a_file_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.urdf").write_text("<robot name='x'><link/></robot>")
     result = runner.invoke(app, ["view", str(tmp_path / "x.urdf"), "--html", str(tmp_path / "x.html")])
     assert result.exit_code == 2 and "x.urdf:1" in result.output.replace("\n", "")
@@ -276,7 +277,7 @@ def _wait(until: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     view = ug.load(ug.model_path("planar3r")).view()
     with view.open(browser=False) as live:
         port = int(live.url.rsplit(":", 1)[1].strip("/"))
@@ -302,7 +303,7 @@ def test_a_closed_page_frees_its_port_and_can_be_closed_at_once() -> None:
 
 
 def test_a_page_that_cannot_be_made_is_an_error_and_not_a_wait() -> None:
-    view = ug.load(ug.model_path("planar3r")).view(extra={"not in JSON": math.nan})
+    view = page_of(ug.load(ug.model_path("planar3r")), extra={"not in JSON": math.nan})
     assert isinstance(_ended(lambda: view.open(browser=False)), ValueError)
 
 

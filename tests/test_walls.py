@@ -364,8 +364,8 @@ def test_pack_names_surfaces_and_keeps_restitutions() -> None:
     s, names, restitutions, _ = surfaces.pack(given)
     assert names == ["plane", "plane_2", "corridor.+", "corridor.-", "floor", "plane_3", "plane_4"]
     assert restitutions == [0.5, None, 1.0, 1.0, None, None, None]
-    assert s.kind.dtype == s.whole.dtype == np.int64
-    assert all(array.flags.c_contiguous for array in (s.kind, s.values, s.whole, s.data, s.scratch))
+    assert s.kind.dtype == s.integers.dtype == np.int64
+    assert all(array.flags.c_contiguous for array in (s.kind, s.values, s.integers, s.data, s.scratch))
     with pytest.raises(ArgumentError, match="'floor'"):
         surfaces.pack([Plane(name="floor"), Sphere(1.0, name="floor")])
     with pytest.raises(ArgumentError, match="expected Plane"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from urdf_gibbs import names
 from urdf_gibbs.bundled import model_names, model_path, scenario_names, scenario_path
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
@@ -44,11 +45,12 @@ if TYPE_CHECKING:
     from urdf_gibbs import walls
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
-    from urdf_gibbs.simulation.simulate import Simulator, simulate
+    from urdf_gibbs.simulation.simulate import simulate
+    from urdf_gibbs.simulation.simulator import Simulator
     from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
     from urdf_gibbs.view.show import View
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",
@@ -88,6 +90,7 @@ __all__ = [
     "model_names",
     "model_path",
     "momentum",
+    "names",
     "potential_energy",
     "read_scenario",
     "scenario_names",
@@ -102,7 +105,7 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
-    "Simulator": "urdf_gibbs.simulation.simulate",
+    "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
     "read_scenario": "urdf_gibbs.simulation.scenario",

@@ -26,7 +26,7 @@ class UrdfError(UrdfGibbsError, ValueError):
 
 
 class ArgumentError(UrdfGibbsError, ValueError):
-    """An argument of wrong shape, name or value."""
+    """An argument of wrong type, shape or value; the message has its name, what was given and what was expected."""
 
 
 class PairError(ArgumentError):
@@ -38,7 +38,7 @@ class PairError(ArgumentError):
         super().__init__(f"{self.found}, expected {expected}")
 
 
-class UnknownNameError(UrdfGibbsError, KeyError):
+class UnknownNameError(ArgumentError, KeyError):
     """A link, joint, method or model that does not exist; the message lists what does."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:

@@ -1,12 +1,81 @@
 """The names that arguments of the package take, as types: ``urdf_gibbs.names.Law``, for annotations of your own.
 
-One rule for all of them: a name is written in lower case with underscores, as here, and so it stands in results and files. Dashes in the
-place of underscores are understood wherever a name is given, and are what the command line shows.
+One rule for all of them: a name is lower case with underscores, as here, and so it stands in results and in files. Where a name is given,
+in Python, in a scenario or on the command line, dashes in the place of underscores mean the same.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-Law = Literal["newton", "newton-equality", "poisson"]
-"""Impact laws of ``simulate``."""
+__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "Paradox", "PlotKind", "Quantity", "Side", "Theme"]
+
+Base = Literal["fixed", "floating", "planar"]
+"""What the root link may do."""
+
+JointType = Literal["revolute", "continuous", "prismatic", "fixed", "planar", "floating"]
+"""Joints of a URDF."""
+
+Method = Literal[
+    "compiled",
+    "gibbs_appell",
+    "explicit",
+    "gibbs_appell_flexible",
+    "transformations_flexible",
+    "lagrangian_4x4",
+    "gibbs_appell_3x3",
+    "generalised_momentum",
+    "pseudo_inertia",
+    "shafei2017",
+]
+"""Formulations: the first is machine code, the others are the papers' in plain Python."""
+
+KernelName = Literal[
+    "mass_matrix",
+    "mass_matrix_packed",
+    "mass_matrix_elements",
+    "bias",
+    "gravity_force",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "first_moment",
+    "centre_of_mass",
+    "momentum",
+    "jacobian",
+    "placement",
+    "placements",
+]
+"""What a kernel can answer."""
+
+Law = Literal["newton", "newton_equality", "poisson", "moreau", "energetic"]
+"""Impact laws."""
+
+Paradox = Literal["impact", "stop"]
+"""What happens where no contact forces obey Coulomb's law: an impact without collision, or an error."""
+
+Side = Literal["left", "right"]
+"""Of an impact: the state before it, or after it."""
+
+PlotKind = Literal["positions", "velocities", "energies", "impulses", "snapshots", "coordinates", "modes", "forces"]
+"""Parts of a figure of a trajectory."""
+
+Theme = Literal["light", "dark"]
+"""Of pages and figures."""
+
+Quantity = Literal[
+    "mass_matrix",
+    "bias",
+    "gravity_force",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "placement",
+    "jacobian",
+]
+"""Of equations and of code to take along."""
+
+Language = Literal["python", "c", "sympy"]
+"""Of code to take along."""

@@ -7,8 +7,8 @@ error that a test notices is killed. The sources themselves are never touched: e
 changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
 Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
-that has noticed the error, or, where none has, any of them. The exit code is 1 where an error survives that is not expected to, or a
-room kills less than 85 %.
+that has noticed the error, or, where none has, any of them. The test that has noticed an error before is asked first. A run of all errors
+writes validation/mutants.md. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ import argparse
 import ast
 import hashlib
 import json
+import math
 import os
 import queue
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,11 +37,17 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "mutants"
 RESULTS = ROOT / "validation" / "mutants.jsonl"
+SUMMARY = ROOT / "validation" / "mutants.md"
 COPIED = ("urdf_gibbs", "tests", "models", "validation", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
 ENOUGH = 0.85  # of the errors of a room
 KILLED, SURVIVED, INVALID = "killed", "survived", "invalid"
 TOO_LONG = 1000  # no exit code of a process
-# Where the sources are compiled into the driver (driver_code.sources); asked of the copy, whose sources may be changed.
+OPTIONS = ("-xq", "--no-header", "--tb=line", "-pno:cacheprovider", "-pmutant_profile", "--hypothesis-seed=0", "-Wignore")
+# What is imported once for all tests, and for all drivers: nothing of the tree, which changes.
+TESTING = ("pytest", "hypothesis", "numpy", "scipy.integrate", "scipy.optimize", "scipy.spatial.transform", "pinocchio", "typer.testing")
+COMPILING = ("numba", "numba.core.compiler", "numba.core.registry", "llvmlite.binding")
+# The sources that are compiled into the driver (driver_code.sources), determined in the copy, whose sources may be changed.
+BUILD_SETTINGS = "import json; from urdf_gibbs.engine.build_driver import ENVIRONMENT; print(json.dumps(ENVIRONMENT))"
 DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
 
 
@@ -79,7 +87,7 @@ class Result:
     mutant: Mutant
     outcome: str
     seconds: float
-    noticed: str  # by which test, or what is the matter
+    noticed: str  # the test that noticed it, or the problem
 
 
 def read_mutants(folder: Path = DATA) -> list[Mutant]:
@@ -156,12 +164,56 @@ class Kept:
             file.write(json.dumps(self.lines[key]) + "\n")
 
 
+class Runner:
+    """A warm process (mutant_runner.py) in a folder."""
+
+    def __init__(self, root: Path, environment: dict[str, str], modules: tuple[str, ...]) -> None:
+        self.log = root / f"{modules[0]}.log"
+        self.task = 0  # the process that works for us
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("mutant_runner.py")), *modules],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, arguments: list[str], cpu: float, **environment: str) -> tuple[int, str, float]:
+        """Exit code, TOO_LONG where that takes more CPU time than ``cpu`` [s] or hangs; all output; and the CPU time [s]."""
+        task = {"arguments": arguments, "log": str(self.log), "cpu": math.ceil(cpu), "environment": environment}
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(task) + "\n")
+        self.process.stdin.flush()
+        self.task = int(self.process.stdout.readline())
+        ended, _, _ = select.select([self.process.stdout], [], [], 20.0 * cpu)  # other work on the machine takes time, but not CPU time
+        if not ended:
+            self.stop()
+        code, seconds = self.process.stdout.readline().split()
+        self.task = 0
+        output = self.log.read_text(encoding="utf-8", errors="replace")
+        if not ended or int(code) == -signal.SIGXCPU:
+            return TOO_LONG, f"after {cpu:.0f} s", float(seconds)
+        return int(code), output, float(seconds)
+
+    def stop(self) -> None:
+        """End what is running, with everything that it has started."""
+        if self.task:
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.killpg(self.task, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.stop()
+        self.process.kill()
+        self.process.wait()
+
+
 class Tree:
     """A copy of the tree to plant errors in; deleted in the end."""
 
     def __init__(self) -> None:
-        self.running: subprocess.Popen[str] | None = None
-        self.given_up = False  # what ends from now on was ended by us, and tells nothing
+        self.given_up = False  # processes that end from now on were stopped by us: their results do not count
         self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
         self.root = Path(self.folder.name)
         ignored = shutil.ignore_patterns("__pycache__", "site", ".*_cache", "mutants.jsonl")
@@ -173,54 +225,36 @@ class Tree:
                 shutil.copy(source, self.root / name)
         self.driver = self.root / "urdf_gibbs" / "engine" / "driver.ll.xz"
         self.texts = self.root / "texts"  # of the driver's entries, from the first error in compiled code on
-        self.compiled = set(self._python("-c", DRIVER_SOURCES)[1].split())
-
-    def _environment(self, cache: str) -> dict[str, str]:
+        self.cpu = 0.0  # s, of all that was run here
         search = os.pathsep.join([str(self.root), str(self.root / "validation")])
-        return {**os.environ, "PYTHONPATH": search, "URDF_GIBBS_CACHE": cache, "PYTHONHASHSEED": "0"}
+        common = {**os.environ, "PYTHONPATH": search, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+        self.testing = Runner(self.root, {**common, "URDF_GIBBS_CACHE": str(self.root / "cache")}, TESTING)
+        # The settings of build_driver.py, which it would else start a process with.
+        built = subprocess.run([sys.executable, "-c", BUILD_SETTINGS], env=common, capture_output=True, text=True, check=True)
+        self.compiling = Runner(self.root, {**common, **json.loads(built.stdout)}, COMPILING)
+        listed = subprocess.run([sys.executable, "-c", DRIVER_SOURCES], env=common, capture_output=True, text=True, check=True)
+        self.compiled = set(listed.stdout.split())
 
-    def _python(self, *arguments: str, timeout: float = 600.0, cache: str = "cache") -> tuple[int, str]:
-        """Exit code and output of Python in the copy; the code is TOO_LONG where it takes longer than ``timeout`` [s]."""
-        self.running = process = subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=self.root,
-            env=self._environment(str(self.root / cache)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            output, _ = process.communicate(timeout=timeout)
-            return process.returncode, output
-        except subprocess.TimeoutExpired:
-            return TOO_LONG, f"after {timeout:.0f} s"
-        finally:
-            self.stop()
-            process.wait()
+    def _run(self, runner: Runner, arguments: list[str], cpu: float, **environment: str) -> tuple[int, str]:
+        code, output, seconds = runner.run(arguments, cpu, **environment)
+        self.cpu += seconds
+        return code, output
 
     def stop(self) -> None:
-        """End what is running in the copy, with everything that it has started."""
-        if self.running is not None and self.running.poll() is None:
-            os.killpg(self.running.pid, signal.SIGKILL)
+        """End what is running in the copy."""
+        self.testing.stop()
+        self.compiling.stop()
 
-    def run_tests(self, tests: tuple[str, ...], timeout: float, cache: str = "cache") -> tuple[str, str]:
+    def close(self) -> None:
+        self.given_up = True
+        self.testing.close()
+        self.compiling.close()
+        self.folder.cleanup()
+
+    def run_tests(self, tests: tuple[str, ...], cpu: float, cache: str = "cache") -> tuple[str, str]:
         """Whether the tests notice something, and which one."""
-        files = [str(Path("tests") / name) for name in tests]
-        options = [
-            "-x",
-            "-q",
-            "--no-header",
-            "--tb=line",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "mutant_profile",
-            "--hypothesis-seed=0",
-            "-W",
-            "ignore",
-        ]
-        code, output = self._python("-m", "pytest", *options, *files, timeout=timeout, cache=cache)
+        arguments = ["pytest", *OPTIONS, *(f"tests/{name}" for name in tests)]
+        code, output = self._run(self.testing, arguments, cpu, URDF_GIBBS_CACHE=str(self.root / cache))
         if code == TOO_LONG:
             return KILLED, f"no end {output}"
         found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, flags=re.MULTILINE)
@@ -232,8 +266,8 @@ class Tree:
             return INVALID, f"exit code {code}: {output[-300:]}"
         return KILLED, found[1]
 
-    def plant(self, mutant: Mutant, timeout: float) -> tuple[str, str]:
-        """Outcome of one error."""
+    def plant(self, mutant: Mutant, cpu: float, before: str = "") -> tuple[str, str]:
+        """Outcome of one error; the test that has noticed it ``before`` is asked first."""
         path = self.root / "urdf_gibbs" / mutant.file
         right, shipped = path.read_text(encoding="utf-8"), self.driver.read_bytes()
         wrong = mutant.mutated(right)
@@ -251,20 +285,25 @@ class Tree:
                 problem = self._drive("build", *changed_functions(mutant.file, right, wrong))
                 if problem:
                     return INVALID, f"does not compile: {problem}"
-            return self.run_tests(mutant.tests, timeout, "own" if own_cache else "cache")
+            cache = "own" if own_cache else "cache"
+            if before:
+                outcome, noticed = self.run_tests((before,), cpu, cache)
+                if outcome == KILLED:
+                    return outcome, noticed
+            return self.run_tests(mutant.tests, cpu, cache)
         finally:
             self._write(path, right)
             self.driver.write_bytes(shipped)
             shutil.rmtree(self.root / "own", ignore_errors=True)
 
     def _drive(self, *task: str) -> str:
-        """Build the copy's driver; what is the matter, else nothing."""
-        code, output = self._python(str(self.root / "validation" / "mutant_driver.py"), str(self.texts), *task, timeout=1800.0)
+        """Build the copy's driver; returns the problem, or an empty text."""
+        code, output = self._run(self.compiling, [str(self.root / "validation" / "mutant_driver.py"), str(self.texts), *task], 300.0)
         return output.strip().splitlines()[-1][:200] if code else ""
 
     @staticmethod
     def _write(path: Path, text: str) -> None:
-        """Python's bytecode is told by seconds and size, which may both stay: it is removed."""
+        """Remove Python's bytecode: it is invalidated by time in seconds and size only, and both may stay the same."""
         path.write_text(text, encoding="utf-8")
         for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             old.unlink()
@@ -277,22 +316,22 @@ class Run:
     mutants: list[Mutant]
     kept: Kept
     results: list[Result] = field(default_factory=list)
-    started: float = field(default_factory=time.monotonic)
+    hints: dict[str, str] = field(default_factory=dict)  # by the names of errors: the test that has noticed it before
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def baseline(self, tree: Tree) -> dict[tuple[str, ...], float]:
-        """Seconds that the tests take without an error, in which they must pass; else nothing can be said."""
+        """CPU seconds that the tests take without an error, in which they must pass; else nothing can be said."""
         package = digest(*(p.read_text(encoding="utf-8") for p in sorted((ROOT / "urdf_gibbs").rglob("*.py"))))
         seconds = {}
         for name in sorted({name for mutant in self.mutants for name in mutant.tests}):
             key = digest("baseline", package, name, (ROOT / "tests" / name).read_text(encoding="utf-8"))
             entry = self.kept.get(key)
             if entry is None:
-                before = time.monotonic()
-                outcome, what = tree.run_tests((name,), 1800.0)
+                before = tree.cpu
+                outcome, what = tree.run_tests((name,), 600.0)
                 if outcome != SURVIVED:
                     raise DataError(f"tests/{name} does not pass without an error: {what}")
-                entry = {"seconds": time.monotonic() - before}
+                entry = {"seconds": round(tree.cpu - before, 2)}
                 self.kept.add(key, **entry)
                 print(f"passes without an error {entry['seconds']:6.1f} s  {name}", flush=True)
             seconds[name] = float(entry["seconds"])
@@ -312,9 +351,9 @@ class Run:
                 key, mutant = waiting.get_nowait()
             except queue.Empty:
                 return
-            before = time.monotonic()
-            outcome, noticed = tree.plant(mutant, 60.0 + 5.0 * seconds[mutant.tests])
-            took = time.monotonic() - before
+            before = tree.cpu
+            outcome, noticed = tree.plant(mutant, 20.0 + 3.0 * seconds[mutant.tests], self.hints.get(mutant.name, ""))
+            took = tree.cpu - before
             if tree.given_up:
                 return
             why = proof(mutant, outcome, noticed, tree.root)
@@ -346,6 +385,39 @@ def summary(results: list[Result]) -> tuple[list[str], bool]:
     return lines, well
 
 
+def hints(kept: Kept, path: Path = SUMMARY) -> dict[str, str]:
+    """The test that has noticed an error the last time, by the error's name: from the summary, and from results that are newer."""
+    known = {}
+    if path.exists():
+        known = dict(re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    for entry in kept.lines.values():
+        if entry.get("outcome") == KILLED and entry["noticed"].startswith("tests/"):
+            known[entry["mutant"]] = entry["noticed"].removeprefix("tests/")
+    return known
+
+
+def page(results: list[Result]) -> str:
+    """The summary that is kept with the sources, validation/mutants.md."""
+    table, _ = summary(results)
+    rooms = [line.split() for line in table[1 : 1 + len({result.mutant.room for result in results})]]
+    lines = [
+        "# Planted errors",
+        "",
+        "Written by `make mutants`: small errors in the sources, each planted alone, and whether a test turns red.",
+        "",
+        "| room | errors | killed | survived | killed |",
+        "|---|---|---|---|---|",
+        *(f"| {room} | {errors} | {killed} | {left} | {share} |" for room, errors, killed, left, _, share in rooms),
+        "",
+        "## Those that no test notices",
+        "",
+    ]
+    lines += [f"- `{r.mutant.name}`: {r.mutant.survives or 'not expected'}" for r in results if r.outcome == SURVIVED]
+    lines += ["", "## Those that one does", "", "| error | the first test that noticed it |", "|---|---|"]
+    killed = [(r.mutant.name, r.noticed.removeprefix("tests/")) for r in results if r.outcome == KILLED]
+    return "\n".join([*lines, *(f"| `{name}` | `{noticed}` |" for name, noticed in sorted(killed))]) + "\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--room", action="append", help="only this room; may be given several times")
@@ -359,7 +431,7 @@ def main(arguments: list[str] | None = None) -> int:
     for mutant in mutants:  # before anything is run
         mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
     kept = Kept(RESULTS, given.fresh)
-    run = Run(mutants, kept)
+    run = Run(mutants, kept, hints=hints(kept))
     waiting: Waiting = queue.SimpleQueue()
     left = 0
     for mutant in mutants:
@@ -374,6 +446,9 @@ def main(arguments: list[str] | None = None) -> int:
         _in_parallel(run, waiting, max(1, min(given.jobs, left)))
     lines, well = summary(run.results)
     print("\n".join(lines))
+    if not given.room and not given.only and len(run.results) == len(mutants):
+        order = {mutant.name: number for number, mutant in enumerate(mutants)}
+        SUMMARY.write_text(page(sorted(run.results, key=lambda result: order[result.mutant.name])), encoding="utf-8")
     return 0 if well and len(run.results) == len(mutants) else 1
 
 
@@ -398,10 +473,9 @@ def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
         for thread in threads:
             thread.join()
     finally:
+        print(f"{sum(tree.cpu for tree in trees) / 60.0:.1f} minutes of CPU time")
         for tree in trees:
-            tree.given_up = True
-            tree.stop()
-            tree.folder.cleanup()
+            tree.close()
     if problems:
         raise problems[0]
 

@@ -1,4 +1,4 @@
-"""What the commands share: consoles, options, and the way from an argument to a file."""
+"""Shared by the commands: consoles, options, and resolving arguments to files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from typing import Annotated, Any, get_args
 import typer
 from rich.console import Console
 
+from urdf_gibbs import names
 from urdf_gibbs.bundled import model_path
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError, UrdfWarning
-from urdf_gibbs.robot.load import Base, load
+from urdf_gibbs.names import Base
+from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
 
 out = Console(highlight=False, soft_wrap=True)
@@ -52,10 +54,10 @@ def checked_base(base: str) -> Base:
     return base  # type: ignore[return-value]
 
 
-def checked_theme(theme: str | None) -> str | None:
+def checked_theme(theme: str | None) -> names.Theme | None:
     if theme not in (None, "light", "dark"):
         raise typer.BadParameter(f"{theme!r} is none of light, dark", param_hint="--theme")
-    return theme
+    return theme  # type: ignore[return-value]
 
 
 def checked_output(path: str | None, hint: str) -> None:

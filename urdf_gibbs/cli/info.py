@@ -13,7 +13,8 @@ from rich.tree import Tree
 
 from urdf_gibbs.cli.console import File, checked_base, load_or_exit, out, resolve
 from urdf_gibbs.flexible.beam import Beam
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 
 SHOWN = 200  # links and branches printed before the rest is only counted
 
@@ -116,8 +117,8 @@ def held_frequencies(beam: Beam) -> NDArray[np.float64]:
     except np.linalg.LinAlgError:
         return np.empty(0)
     A = np.linalg.solve(C, np.linalg.solve(C, beam.stiffness / scale).T)
-    found: NDArray[np.float64] = np.sqrt(np.maximum(np.linalg.eigvalsh(0.5 * (A + A.T)), 0.0))
-    return found
+    frequencies: NDArray[np.float64] = np.sqrt(np.maximum(np.linalg.eigvalsh(0.5 * (A + A.T)), 0.0))
+    return frequencies
 
 
 def _row(joint: Joint) -> list[str]:

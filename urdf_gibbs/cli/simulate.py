@@ -16,6 +16,7 @@ import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.status import Status
 
+from urdf_gibbs import names
 from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
@@ -59,11 +60,12 @@ def simulate(
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
     _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
-    checked_theme(theme)
     changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
-    wishes = _Wishes(output, csv, plot, html, view, trail, package_dir or [], theme, port, browser, everything, quiet, json)
+    outputs = _Outputs(
+        output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
+    )
     try:
-        code = _performed(file, changes, rtol, wishes)
+        code = _perform(file, changes, rtol, outputs)
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -76,8 +78,8 @@ def simulate(
     raise typer.Exit(code)
 
 
-class _Wishes(NamedTuple):
-    """What is to be written and shown: the options of the command that do not change the motion."""
+class _Outputs(NamedTuple):
+    """What to write and show: the options of the command that do not change the motion."""
 
     output: str | None
     csv: str | None
@@ -86,7 +88,7 @@ class _Wishes(NamedTuple):
     view: bool
     trails: list[str] | None
     package_dirs: list[str]
-    theme: str | None
+    theme: names.Theme | None
     port: int
     browser: bool
     everything: bool
@@ -103,7 +105,7 @@ def _check_options(
             raise typer.BadParameter(f"{value} is not a positive number", param_hint=hint)
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
-    if law is not None and law not in LAWS:
+    if law is not None and law.replace("-", "_") not in LAWS:
         raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
     for hint, path in paths.items():
         if not (path == "-" and hint == "--json"):
@@ -117,9 +119,9 @@ def _check_options(
 # the run ------------------------------------------------------------------------------------------
 
 
-def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _Wishes) -> int:
+def _perform(file: str, changes: dict[str, Any], rtol: float | None, outputs: _Outputs) -> int:
     """Simulate, write and show; the exit code. ``changes``: of the scenario."""
-    with _Phases(wishes.quiet) as phases, warnings.catch_warnings():
+    with _Phases(outputs.quiet) as phases, warnings.catch_warnings():
         warnings.showwarning = phases.note
         phases("reading")
         scenario = replace(read_scenario(file), **changes)
@@ -127,28 +129,28 @@ def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _
             scenario = replace(scenario, tolerances={**scenario.tolerances, "rtol": rtol})
         trajectory, seconds, problem = _run(scenario, phases)
         phases("saving")
-        written, failures = _write(trajectory, wishes.output, wishes.csv)
-        if wishes.plot is not None:
+        written, failures = _write(trajectory, outputs.output, outputs.csv)
+        if outputs.plot is not None:
             phases("plotting")
-            failures += _plot(trajectory, wishes.plot, wishes.theme or "light", written)
+            failures += _plot(trajectory, outputs.plot, outputs.theme or "light", written)
         page = None
-        if wishes.html is not None or wishes.view:
+        if outputs.html is not None or outputs.view:
             phases("making the page")
             page = trajectory.animate(
-                trails=wishes.trails, walls=scenario.walls, package_dirs=wishes.package_dirs, theme=wishes.theme, title=scenario.title
+                trails=outputs.trails, walls=scenario.walls, package_dirs=outputs.package_dirs, theme=outputs.theme, title=scenario.title
             )
         phases("looking at the impacts")
         report = report_of(scenario, trajectory, seconds)
-    if wishes.json:
-        failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, wishes.json)
-    if not wishes.quiet and wishes.json != "-":
-        print_run(scenario, trajectory, report, wishes.everything, changed=bool(changes.keys() & {"law", "restitution"}))
+    if outputs.json:
+        failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, outputs.json)
+    if not outputs.quiet and outputs.json != "-":
+        print_run(scenario, trajectory, report, outputs.everything, changed=bool(changes.keys() & {"law", "restitution"}))
         for path in written:
             out.print(f"written: {path}", markup=False)
     if page is not None:
-        # Standard output belongs to the JSON where it goes there.
-        console = err if wishes.json == "-" else out
-        failures += show(page, wishes.html, wishes.view, wishes.port, wishes.browser, wishes.quiet, console)
+        # Standard output is reserved for the JSON if that goes there.
+        console = err if outputs.json == "-" else out
+        failures += show(page, outputs.html, outputs.view, outputs.port, outputs.browser, outputs.quiet, console)
     for failure in [*failures, *([str(problem)] if problem is not None else [])]:
         err.print(failure, style="red", markup=False)
     if trajectory.status == "interrupted":
@@ -158,7 +160,7 @@ def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _
 
 
 class _Phases:
-    """Says on standard error what goes on: a spinner on a terminal."""
+    """Reports progress on standard error: a spinner on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -178,7 +180,7 @@ class _Phases:
             self.status.update(text)
 
     def note(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        """In the place of ``warnings.showwarning``."""
+        """Replaces ``warnings.showwarning``."""
         if not self.quiet:
             err.print(f"note: {message}", style="yellow", markup=False)
 
@@ -198,7 +200,7 @@ class _Phases:
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
     """The trajectory, seconds of CPU time, and why it ended early."""
-    from urdf_gibbs.simulation.simulate import Simulator
+    from urdf_gibbs.simulation.simulator import Simulator
 
     phases("making the simulator ready")
     arguments = scenario.arguments()
@@ -233,7 +235,7 @@ def _write(trajectory: Trajectory, output: str | None, csv: str | None) -> tuple
     return written, failures
 
 
-def _plot(trajectory: Trajectory, path: str, theme: str, written: list[str]) -> list[str]:
+def _plot(trajectory: Trajectory, path: str, theme: names.Theme, written: list[str]) -> list[str]:
     try:
         trajectory.plot(path, theme=theme)
     except OSError as failure:

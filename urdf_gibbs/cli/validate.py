@@ -15,8 +15,9 @@ from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, 
 from urdf_gibbs.cli.validate_pages import Pages
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import UnknownNameError, UrdfError
+from urdf_gibbs.names import Base
 from urdf_gibbs.oracle import compare
-from urdf_gibbs.robot.load import Base
+from urdf_gibbs.oracle.report import Report
 from urdf_gibbs.robot.model import Robot
 
 AGREE, DISAGREE, CANNOT_LOAD = 0, 1, 2
@@ -112,7 +113,7 @@ class _Request(NamedTuple):
 
 
 def _compared(cases: Sequence[tuple[str, Base]], request: _Request) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The outcome and the result of each file and base, one after the other, while a bar tells how far it is."""
+    """The outcome and the result of each file and base, one after the other, with a progress bar."""
     stages = len((*METHODS, *BASELINES) if ALL in request.methods else request.methods or METHODS) + 2
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
@@ -188,10 +189,10 @@ def _refusal(file: str, base: Base, problem: UrdfError) -> dict[str, Any]:
     return {"file": file, "base": base, "loaded": False, "errors": findings, "line": line, "details": details}
 
 
-def _fitting(file: str, robot: Robot, methods: tuple[str, ...], notes: list[str]) -> list[str]:
-    """Those of the methods that are for this robot's links; a note tells of the others."""
+def _fitting(file: str, robot: Robot, methods: tuple[str, ...], notes: list[str]) -> list[Any]:
+    """Those of the methods that are for this robot's links; a note lists the others."""
     possible = all_methods_of(robot)
-    fitting = list(possible) if ALL in methods else [name for name in methods or methods_of(robot) if name in possible]
+    fitting: list[Any] = list(possible) if ALL in methods else [name for name in methods or methods_of(robot) if name in possible]
     unfit = [name for name in methods if name not in (*possible, ALL)]
     if unfit:
         links = "elastic" if robot.is_flexible else "rigid"
@@ -204,7 +205,7 @@ def _fitting(file: str, robot: Robot, methods: tuple[str, ...], notes: list[str]
     return fitting
 
 
-def _tables(report: compare.Report) -> list[Table]:
+def _tables(report: Report) -> list[Table]:
     """The errors, a few methods to a table: a terminal of 80 columns holds them."""
     names = list(dict.fromkeys(c.method for c in report.comparisons))
     cells = {(c.quantity, c.method): c for c in report.comparisons}

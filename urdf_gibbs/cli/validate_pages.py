@@ -12,7 +12,7 @@ import typer
 from urdf_gibbs.cli.console import resolve
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.lint import check as lint
-from urdf_gibbs.oracle import compare
+from urdf_gibbs.oracle.report import Report
 from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Pages:
         if not path or self.path.is_dir() or blocked or not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint="--html")
         self.entries: list[Entry] = []
-        self.taken = {self.path.name.lower()}  # there are file systems that do not tell A from a
+        self.taken = {self.path.name.lower()}  # some file systems ignore case
         self.written: list[Path] = []
         self.problem = ""
 
@@ -38,7 +38,7 @@ class Pages:
 
         self.entries.append(Entry(file, base, "refused", errors=tuple(map(str, problem.findings))))
 
-    def compared(self, file: str, robot: Robot, report: compare.Report) -> None:
+    def compared(self, file: str, robot: Robot, report: Report) -> None:
         """The page of a comparison, and its row."""
         from urdf_gibbs.view.report import Entry, report_view
 
@@ -69,7 +69,7 @@ class Pages:
 
     def _write(self, path: Path, text: str) -> bool:
         try:
-            path.write_bytes(text.encode("utf-8", "replace"))  # a file's name may hold what is no text
+            path.write_bytes(text.encode("utf-8", "replace"))  # a file name may contain surrogate characters
         except OSError as problem:
             self.problem = f"{path} was not written: {problem.strerror}"
             return False

@@ -1,4 +1,4 @@
-"""Everything that could touch, as arrays for compiled code: points on walls, pairs of points, joint limits."""
+"""All possible contacts as arrays for compiled code: points on walls, pairs of points, joint limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
 from urdf_gibbs.errors import UrdfWarning
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.walls import Wall
 
 LIMITED = ("revolute", "prismatic")
@@ -34,11 +35,11 @@ class Candidates:
         return tuple(f"{point}|{wall}" if wall else point for point, wall in zip(self.points, self.walls, strict=True))
 
 
-def _acts(robot: Robot, joint: Joint) -> bool:
-    """Whether the limits of this joint can stop the robot where others do not.
+def _limits_act(robot: Robot, joint: Joint) -> bool:
+    """Whether the limits of this joint can stop the robot where no other limits do.
 
-    Those of a mimic joint often repeat its master's. Where the two leave nothing between them the file contradicts itself: the master's
-    act alone, and a warning tells.
+    Those of a mimic joint often repeat its master's. Where the two exclude each other the file contradicts itself: only the master's
+    act, with a warning.
     """
     if not joint.is_mimic or joint.ratio == 0.0:
         return not joint.is_mimic
@@ -65,21 +66,24 @@ def candidates(
     limits: bool,
     restitution: float,
     resolution: float = 1e-3,
+    friction: tuple[float, float] = (0.0, 0.0),
 ) -> Candidates:
-    """All points on all walls, then the pairs, then the limits."""
+    """The candidates in order: all points on all walls, then the pairs, then the joint limits."""
     for radius in {point.radius for point in points}:
         check_radius(walls, radius)
-    surfaces, names, own, callbacks = pack(walls, resolution)
+    surfaces, names, restitutions, callbacks = pack(walls, resolution)
     rows: list[dict[str, Any]] = []
     for point in points:
         for i, name in enumerate(names):
             row = {"kind": WALL, "surface": i, "body": (point.body, -1), "place": (*point.position, 0.0, 0.0, 0.0), "radius": point.radius}
-            rows.append({**row, "restitution": own[i], "names": (point.name, name)})
+            rows.append({**row, "share": point.radius, "restitution": restitutions[i], "friction": friction, "names": (point.name, name)})
     for one, other, reach in pairs:
         row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
-        rows.append({**row, "names": (f"{one.name}-{other.name}", "")})
+        sizes = one.radius + other.radius
+        share = reach * one.radius / sizes if sizes > 0.0 else 0.5 * reach
+        rows.append({**row, "share": share, "friction": friction, "names": (f"{one.name}-{other.name}", "")})
     for joint in robot.joints if limits else ():
-        if joint.type in LIMITED and joint.lower <= joint.upper and _acts(robot, joint):
+        if joint.type in LIMITED and joint.lower <= joint.upper and _limits_act(robot, joint):
             for side, bound, sign in (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0)):
                 if np.isfinite(bound):
                     limit = (sign * joint.ratio, sign * (joint.offset - bound))
@@ -98,5 +102,7 @@ def candidates(
         index=column("index", (0, 0), np.int64),
         limit=column("limit", (0.0, 0.0), np.float64),
         restitution=column("restitution", restitution, np.float64),
+        friction=column("friction", (0.0, 0.0), np.float64),
+        share=column("share", 0.0, np.float64),
     )
     return Candidates(contacts, surfaces, callbacks, tuple(row["names"][0] for row in rows), tuple(row["names"][1] for row in rows))

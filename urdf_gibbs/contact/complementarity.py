@@ -42,12 +42,14 @@ __all__ = ["SOLVED", "copy", "least_norm", "solve", "violation"]
 
 Array = NDArray[np.float64]
 
-SOLVED = 1e-10  # a certificate below this: solved
-LAST_PIVOT = 1e-14  # with a violation that is no rounding error, pivots down to here are still used
-REAL_VIOLATION = 1e-9  # what is no rounding error, in units of the largest approach
-SLACK = 1e-12  # a slack above -SLACK, in the same units, is not negative
+SOLVED = 1e-10  # a problem whose certificate is below this is solved
+LAST_PIVOT = 1e-14  # where a violation is not just rounding, pivots down to this are still used
+REAL_VIOLATION = 1e-9  # more than rounding, relative to the largest approach
+SLACK = 1e-12  # a slack above -SLACK, in the same units, counts as non-negative
 TOUCHING = 1e-11  # a slack below this is zero: the contact may carry an impulse
-FEASIBLE = 1e-13  # least distance: below this nothing is within reach
+FEASIBLE = 1e-13  # of least distance: below this there is no feasible point
+ROUNDING = 2.3e-16  # of impulses, relative
+HIDDEN = 1e-6  # relative to the largest approach: where impulses are so large that their rounding is more, they hide what they leave
 
 
 @jit
@@ -73,7 +75,7 @@ def _natural(S: Array, b: Array, y: Array, s: Array) -> float:
 
 @jit
 def violation(K: Array, w: Array, lam: Array, reference: Array) -> float:
-    """How far 0 <= lam ⟂ K lam + w >= 0 is from true: the largest |min(lamᵢ √Kᵢᵢ, slackᵢ / √Kᵢᵢ)|, both [√J], relative to the largest
+    """How far 0 <= lam ⟂ K lam + w >= 0 is violated: the largest |min(lamᵢ √Kᵢᵢ, slackᵢ / √Kᵢᵢ)|, both [√J], relative to the largest
     approach -referenceᵢ / √Kᵢᵢ. ``w`` itself is the reference for ``solve``."""
     k = w.shape[0]
     d, S, b, y, s = np.empty(k), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
@@ -136,7 +138,7 @@ def _active_set(S: Array, b: Array, y: Array) -> None:
                 y[order[a]] += step * (z[a] - y[order[a]])
             gone = order[leave]
             y[gone] = 0.0
-            state[gone] = 2 if gone == add and step == 0.0 else 0
+            state[gone] = 0
             count -= 1
             for a in range(leave, count):
                 order[a] = order[a + 1]
@@ -151,7 +153,7 @@ def _active_set(S: Array, b: Array, y: Array) -> None:
 
 @jit
 def _correct(L: Array, order: Indices, count: int, s: Array, y: Array, z: Array) -> None:
-    """y less (L Lᵀ)⁻¹ s over the first ``count`` of ``order``, not below zero: there the slack ``s`` becomes zero. ``z``: room for it."""
+    """y less (L Lᵀ)⁻¹ s over the first ``count`` of ``order``, not below zero, which makes the slack ``s`` zero there. ``z`` is scratch."""
     for a in range(count):
         z[a] = -s[order[a]]
     substitute(L, count, z)
@@ -221,7 +223,7 @@ def _shortest(S: Array, b: Array, d: Array, y: Array, s: Array, scale: float) ->
             n += 1
         if y[i] > 0.0:
             carrying += 1
-    if n == carrying:  # the active set is independent: nothing to choose
+    if n == carrying:  # the active set is independent: the solution is unique
         return
     order = first_of(order, n)
     L, weight = np.empty((n, n)), np.empty(k)
@@ -244,10 +246,11 @@ def _shortest(S: Array, b: Array, d: Array, y: Array, s: Array, scale: float) ->
 
 @jit
 def solve(K: Array, w: Array, lam: Array) -> float:
-    """0 <= lam ⟂ K lam + w >= 0: K (k, k) [1/kg], w (k,) [m/s], fills lam (k,) [N s] with the shortest solution.
+    """The shortest solution lam (k,) [N s] of 0 <= lam ⟂ K lam + w >= 0, for K (k, k) [1/kg] and w (k,) [m/s].
 
-    Gives the certificate, see ``violation``: below SOLVED the impulses are right. A large one means that there is no solution, w lying
-    outside the range of K; the impulses are then the best that was found. NaN for input that is not finite.
+    Returns the certificate, see ``violation``: below SOLVED the impulses are correct. A large certificate means that there is no solution,
+    as w lies outside the range of K; lam is then the best approximation that was found. Where that is on its way to infinity, w may
+    vanish in its rounding, and the certificate is that rounding. NaN for input that is not finite.
     """
     k = w.shape[0]
     if not (finite_matrix(K) and finite(w)):
@@ -286,6 +289,9 @@ def solve(K: Array, w: Array, lam: Array) -> float:
     if trial <= max(worst, SOLVED * scale):
         worst = trial
         copy(other, y)
+    rounded = ROUNDING * largest_of(y)
+    if rounded > HIDDEN * scale:
+        worst = max(worst, rounded)
     for i in range(k):
         lam[i] = max(0.0, d[i]) * y[i]
     return worst / scale

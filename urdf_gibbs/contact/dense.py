@@ -14,27 +14,27 @@ from urdf_gibbs.engine.jit import jit
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-RANK = 1e-11  # a pivot of S (diagonal 1) below this: the row depends on those before it
-IMMOVABLE = 1e-28  # Kᵢᵢ below this part of the largest: rounding error, the contact moves nothing
+RANK = 1e-11  # a row of S (diagonal 1) with a smaller pivot depends on the rows before it
+IMMOVABLE = 1e-28  # relative to the largest Kᵢᵢ: a smaller one is rounding error, the contact moves nothing
 
 
 @jit
 def fill(a: Array, value: float) -> None:
-    """a[:] = value, as a loop: quicker to compile than the slice."""
+    """a[:] = value, as a loop, which compiles faster than the slice."""
     for i in range(a.shape[0]):
         a[i] = value
 
 
 @jit
 def copy(a: Array, to: Array) -> None:
-    """to[:] = a[: len(to)], without the checks of the slices, which would be most of what is compiled."""
+    """to[:] = a[: len(to)], as a loop: the checks of a slice would be most of the compiled code."""
     for i in range(to.shape[0]):
         to[i] = a[i]
 
 
 @jit
 def finite(a: Array) -> bool:
-    """No NaN and no infinity in the vector."""
+    """Whether the vector has neither NaN nor infinity."""
     total = 0.0
     for i in range(a.shape[0]):
         total += 0.0 * a[i]
@@ -43,7 +43,7 @@ def finite(a: Array) -> bool:
 
 @jit
 def finite_matrix(K: Array) -> bool:
-    """The same for a matrix."""
+    """Whether the matrix has neither NaN nor infinity."""
     total = 0.0
     for i in range(K.shape[0]):
         for j in range(K.shape[1]):
@@ -53,7 +53,7 @@ def finite_matrix(K: Array) -> bool:
 
 @jit
 def scaling(K: Array, d: Array) -> None:
-    """d (k,) = 1/√Kᵢᵢ; for a contact that moves nothing the same with the largest Kᵢᵢ, negated as a mark."""
+    """d (k,) = 1/√Kᵢᵢ. A contact that moves nothing gets -1/√(largest Kᵢᵢ); the sign marks it."""
     k = d.shape[0]
     largest = 0.0
     for i in range(k):
@@ -95,7 +95,7 @@ def largest_of(s: Array) -> float:
 
 @jit
 def factor(S: Array, order: Indices, start: int, count: int, L: Array) -> float:
-    """Rows start..count-1 of the Cholesky factor of S over ``order``; gives the last row's pivot, squared."""
+    """Rows start..count-1 of the Cholesky factor of S over ``order``; returns the squared pivot of the last row."""
     pivot = 1.0
     for a in range(start, count):
         i = order[a]
@@ -128,7 +128,7 @@ def substitute(L: Array, count: int, x: Array) -> None:
 
 @jit
 def pivoted(S: Array, weight: Array, order: Indices, L: Array) -> int:
-    """Pivoted Cholesky of S (unit or zero diagonal) over the rows in ``order``, which is permuted; gives the rank.
+    """Pivoted Cholesky of S (unit or zero diagonal) over the rows in ``order``, which is permuted; returns the rank.
 
     Row a of L (n, n) belongs to order[a]. Whether a pivot counts is decided on S; of those that count the one with the largest weight
     times pivot comes first.
@@ -161,7 +161,7 @@ def pivoted(S: Array, weight: Array, order: Indices, L: Array) -> int:
 
 @jit
 def orthonormal(d: Array, order: Indices, L: Array, rank: int, Q: Array, R: Array) -> None:
-    """K over ``order`` is B Bᵀ with B = D⁻¹ L (n, rank), from the factor of ``pivoted``: B = Q R, by Gram and Schmidt, twice."""
+    """K over ``order`` is B Bᵀ with B = D⁻¹ L (n, rank), from the factor of ``pivoted``: B = Q R, by Gram-Schmidt done twice."""
     n = order.shape[0]
     for c in range(rank):
         for m in range(rank):
@@ -212,7 +212,7 @@ def cholesky(H: Array) -> bool:
 
 @jit
 def first_of(order: Indices, n: int) -> Indices:
-    """The first n, as an array of their own."""
+    """A copy of the first n entries."""
     part = np.empty(n, np.int64)
     for a in range(n):
         part[a] = order[a]

@@ -1,8 +1,8 @@
-"""Contacts as functions of the motion: gap, its rates and its row of the Jacobian, for points on walls, pairs of points and joint limits.
+"""Gaps, their derivatives and their rows of the Jacobian, for points on walls, pairs of points and joint limits. Compiled.
 
-Compiled. The bodies' placements come from the robot's machine code; what a contact needs beyond them, the velocity and acceleration of
-a point and its normal row (S18, Eq. 43), follows from the joints' screws in world axes: a column is constant in its body's frame,
-so its rate is the body's twist times it. The columns of elastic joints change with their coordinates: the robot's code gives them.
+The bodies' placements come from the robot's machine code. Velocity and acceleration of a contact point and its normal row (S18, Eq. 43)
+follow from the joints' screws in world axes: a column is constant in its body's frame, so its rate is the cross product of the body's
+twist with it. The columns of elastic joints change with their coordinates and come from the robot's code.
 """
 
 from __future__ import annotations
@@ -40,20 +40,22 @@ class Tree(Struct):
 
 @struct
 class Contacts(Struct):
-    """Candidates, one row each."""
+    """The contact candidates, one row each."""
 
     kind: Int1  # (n,) WALL, PAIR, LIMIT
     surface: Int1  # (n,) of a wall
-    body: Int2  # (n, 2) of the point, or of the two points
-    place: Float2  # (n, 6) in their frames
-    radius: Float1  # (n,) of the point, the sum of two, 0
+    body: Int2  # (n, 2) bodies of the point, or of the two points
+    place: Float2  # (n, 6) positions in their frames [m]
+    radius: Float1  # (n,) radius of the point, contact distance of a pair, 0 for a limit [m]
     index: Int2  # (n, 2) iq and iv of a limit
     limit: Float2  # (n, 2) of a limit: gap = limit[0] q + limit[1]
     restitution: Float1  # (n,)
+    friction: Float2  # (n, 2) coefficients of friction at rest and in motion
+    share: Float1  # (n,) how far from the first centre the contact is [m]
 
 
 def tree_of(robot: Robot) -> Tree:
-    """The constants of a robot as arrays."""
+    """The robot's tree as arrays for compiled code."""
     columns = [(i, kind, axis, joint, k) for i, joint in enumerate(robot.joints) for k, (kind, axis) in enumerate(joint.columns)]
     free = [joint for joint in robot.joints if not joint.is_mimic]
 
@@ -78,7 +80,7 @@ def tree_of(robot: Robot) -> Tree:
 
 
 def _elastic_places(robot: Robot) -> Array:
-    """Six numbers for each column, and six for what rates alone contribute, joint by joint, as the question "elastic" answers."""
+    """Where each elastic joint begins in System.E: six numbers for each column, then six velocity-product terms (kernel "elastic")."""
     places, at = np.full(len(robot.joints), -1, dtype=np.int64), 0
     for i, joint in enumerate(robot.joints):
         if joint.beam is not None:
@@ -87,7 +89,7 @@ def _elastic_places(robot: Robot) -> Array:
 
 
 def _coupled(robot: Robot) -> Array:
-    above = np.arange(-1, robot.nv - 1, dtype=np.int64)  # as in a chain, which is always right
+    above = np.arange(-1, robot.nv - 1, dtype=np.int64)  # as in a chain, which is always correct
     if not any(joint.is_mimic for joint in robot.joints):
         for i, joint in enumerate(robot.joints):
             parent = robot.parent[i]
@@ -126,7 +128,7 @@ def velocity_to_rate(tree: Tree, q: Array, v: Array, rate: Array) -> None:
 
 @jit
 def normalise(tree: Tree, q: Array) -> None:
-    """Unit quaternions."""
+    """Normalise the quaternions of q in place."""
     for i in range(tree.floating.shape[0]):
         k = tree.floating[i, 0] + 3
         size = np.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3])
@@ -171,12 +173,12 @@ def twists(s: Any) -> None:
             V[i, k] = V[above, k] if above >= 0 else 0.0
             A[i, k] = A[above, k] if above >= 0 else 0.0
         for j in range(start[i], start[i + 1]):
-            speed, rise = ratio[j] * v[iv[j]], ratio[j] * b[iv[j]]
+            speed, accel = ratio[j] * v[iv[j]], ratio[j] * b[iv[j]]
             for k in range(6):
                 V[i, k] += S[j, k] * speed
-                A[i, k] += S[j, k] * rise
+                A[i, k] += S[j, k] * accel
         wx, wy, wz, ux, uy, uz = V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5]
-        if bends[i] >= 0:  # its columns are given against the parent, and what their own change adds
+        if bends[i] >= 0:  # its columns are relative to the parent; E holds the terms from their change
             for k in range(6):
                 A[i, k] += E[bends[i] + 6 * (start[i + 1] - start[i]) + k]
             wx, wy, wz, ux, uy, uz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -331,7 +333,7 @@ def factorise(above: Array, M: Array) -> bool:
 
 @jit
 def half_solve(above: Array, L: Array, x: Array) -> None:
-    """x (nv,) = D^-½ L^-ᵀ x, so that xᵀy of two such is that of M^-1. Entries that are zero stay so: a row costs what its branch does."""
+    """x (nv,) = D^-½ L^-ᵀ x, so that xᵀy of two results is xᵀ M^-1 y. Works along the branch of x only: zero entries are skipped."""
     for i in range(above.shape[0] - 1, -1, -1):
         if x[i] != 0.0:
             j = above[i]

@@ -1,6 +1,6 @@
-"""Equations K x = c with rows that may depend on each other: the shortest x, and the shortest that pushes.
+"""Equations K x = c with rows that may depend on each other: the shortest x, and the shortest x >= 0.
 
-K = B Bᵀ with as many columns as its rank: what is shortest is a problem of that many unknowns, however many contacts.
+K = B Bᵀ, where B has as many columns as K has rank: the shortest x is a problem in that many unknowns, however many contacts there are.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-11  # of the largest force, as a root of energy: less is none
-NEWTON_TURNS = 60  # of the search for the shortest forces that push; a handful is usual
+ROUNDING = 1e-11  # relative to the largest force, both as roots of energy: a smaller force counts as zero
+MAX_NEWTON_STEPS = 60  # of the search for the shortest x >= 0; a handful is usual
 
 
 @jit
@@ -35,7 +35,7 @@ def non_negative(Q: Array, rank: int, g: Array, lam: Array) -> bool:
     """The shortest lam (n,) >= 0 with Qᵀ lam = g (rank,), Q with orthonormal columns; False where there is none, or none is found.
 
     It is the positive part of Q w for the w that makes wᵀg - ½|max(0, Q w)|² largest: Newton's method on that piecewise quadratic
-    function, each turn of which costs n rank². Starts with w = g, for which Q w is the shortest lam of either sign.
+    function, each step of which costs n rank². Starts with w = g, for which Q w is the shortest lam of either sign.
     """
     n = lam.shape[0]
     w, move, F, H = np.empty(rank), np.empty(rank), np.empty(rank), np.empty((rank, rank))
@@ -46,7 +46,7 @@ def non_negative(Q: Array, rank: int, g: Array, lam: Array) -> bool:
         lam[a] = 0.0
         for c in range(rank):
             lam[a] += Q[a, c] * w[c]
-    for _ in range(NEWTON_TURNS):
+    for _ in range(MAX_NEWTON_STEPS):
         for c in range(rank):
             F[c] = g[c]
             for m in range(rank):
@@ -82,13 +82,13 @@ def non_negative(Q: Array, rank: int, g: Array, lam: Array) -> bool:
 
 @jit
 def _ascent(lam: Array, ahead: Array, g: Array, move: Array, slope: float) -> float:
-    """How far to go along a direction of Newton's, at most 1: where the slope, which only falls, has all but vanished."""
-    rise = 0.0
+    """The length of a Newton step, at most 1: where the slope along it, which only falls, has nearly vanished."""
+    linear = 0.0
     for c in range(g.shape[0]):
-        rise += g[c] * move[c]
+        linear += g[c] * move[c]
     low, high, length = 0.0, 1.0, 1.0
     for _ in range(60):
-        here = rise
+        here = linear
         for a in range(lam.shape[0]):
             here -= max(0.0, lam[a] + length * ahead[a]) * ahead[a]
         if abs(here) <= 0.1 * slope or (here > 0.0 and length == 1.0):
@@ -123,8 +123,8 @@ def _pseudo_inverse(Q: Array, R: Array, c: Array, g: Array, x: Array) -> None:
 def least_norm(K: Array, c: Array, x: Array, push: bool) -> float:
     """x = K⁺ c (k,): the shortest of the x for which |K x - c| is least, by pivoted Cholesky.
 
-    ``push``: where that has negative entries and another x >= 0 does the same, the shortest of those. Gives the residual, the largest
-    |K x - c|ᵢ / √Kᵢᵢ relative to the largest |cᵢ| / √Kᵢᵢ: rows that depend on each other and ask for different things show here.
+    ``push``: if that has negative entries and some x >= 0 is a solution too, the shortest of those. Returns the residual, the largest
+    |K x - c|ᵢ / √Kᵢᵢ relative to the largest |cᵢ| / √Kᵢᵢ: it is large where dependent rows contradict each other.
     NaN for input that is not finite.
     """
     k = c.shape[0]
@@ -147,7 +147,7 @@ def least_norm(K: Array, c: Array, x: Array, push: bool) -> float:
     orthonormal(d, order, L, rank, Q, R)
     fill(lam, 0.0)
     worst = 0.0
-    for turn in range(3):  # twice for rounding, then what is left
+    for turn in range(3):  # one refinement, then the residual
         worst = 0.0
         for a in range(k):
             i = order[a]
@@ -160,7 +160,7 @@ def least_norm(K: Array, c: Array, x: Array, push: bool) -> float:
             _pseudo_inverse(Q, R, rest, g, lam)
     lowest, largest = 0.0, 0.0
     for a in range(k):
-        energy = lam[a] / abs(d[order[a]])  # its square root
+        energy = lam[a] / abs(d[order[a]])  # square root of an energy
         lowest, largest = min(lowest, energy), max(largest, energy)
     if push and -ROUNDING * largest <= lowest < 0.0:
         for a in range(k):

@@ -1,5 +1,9 @@
-"""The names of the impact laws, for those who must not wait for Numba."""
+"""The names of the impact laws, apart from their code so that they can be listed without loading it."""
 
 from __future__ import annotations
 
-LAWS = ("newton", "newton-equality", "poisson")  # a law's code is its place here
+from urdf_gibbs.names import Law
+
+# The position of a law is its code in compiled functions.
+LAWS: tuple[Law, ...] = ("newton", "newton_equality", "poisson", "moreau", "energetic")
+NEWTON, NEWTON_EQUALITY, POISSON, MOREAU, ENERGETIC = range(len(LAWS))

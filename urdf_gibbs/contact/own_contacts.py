@@ -1,16 +1,16 @@
-"""A robot's own contact kernel: gaps and their rates of all its candidates, as machine code for that robot and its walls.
+"""Machine code for the contacts of one robot: gaps of all its candidates, with their derivatives.
 
     int64_t contacts(y, a, out, moves)
 
-y are q and v, a the accelerations; out (contacts, 5) is what ``see_contacts`` (simulation/rows.py) gives for all cases: phi, its first
-and second rate, |grad phi|, the speed of the point. The status is 1 where one of them is not finite.
+y holds q and v, a the accelerations; out (contacts, 5) is what ``update_gaps`` (simulation/rows.py) computes in general: phi, its first
+and second derivative, |grad phi|, the speed of the point. The status is 1 where one of them is not finite.
 
-How the bodies move is traced and folded as everything of a robot is (dynamics/kinematics.py). A body with few points has them
-written out; one with many hands over three affine maps from its own axes, to positions, velocities and accelerations, and a loop
-takes four points at a time through them. So code and compile time grow with the bodies, not with the points, and a point costs
-nanoseconds. Walls that stand still and are planes, cylinders or spheres follow at once, four points at a time; so do pairs of points
-(a sphere about the other point) and joint limits. For all other walls the motion of each point (9: position, velocity, acceleration in
-world axes) goes to a row of ``moves`` (points, 9), from where the walls' own code takes it up.
+The motion of the bodies is traced and simplified like all kernels of a robot (dynamics/kinematics.py). The points of a body with few
+points are straight-line code; for a body with many the trace yields three affine maps from body axes to positions, velocities and
+accelerations, and a loop takes four points at a time through them. So code and compile time grow with the number of bodies, not of
+points. Planes, cylinders and spheres that stand still are handled here, four points at a time; so are pairs of points (a sphere about
+the other point) and joint limits. For all other walls the motion of each point (position, velocity and acceleration in world axes) goes
+to a row of ``moves`` (points, 9), which the walls' own code reads.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from urdf_gibbs.dynamics.scalar import cross, transposed, vadd, vsub
 from urdf_gibbs.engine.emit import CLEARING, LANES, Function, Program, function_ir, literal, sincos_ir, transposed_lanes
 from urdf_gibbs.engine.graph import Graph, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.objects import Code, load_code
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.model import Robot
 
-FEW = 3  # points of a body that are written out
-MOST_OPERATIONS = 20_000  # of the traced part
-MOST_POINTS, MOST_WALLS = 10_000, 16  # in the tables, and of those that are part of the code
+FEW = 3  # up to this many points of a body are straight-line code
+MAX_OPERATIONS = 20_000  # of the traced part
+MAX_POINTS, MAX_WALLS = 10_000, 16  # points in the tables, walls that are part of the code
 COLUMNS = 5  # of out
 V = f"<{LANES} x double>"
 BLOCK = 9 * LANES  # numbers in a block: position, velocity and acceleration of four points, component by component
@@ -46,27 +46,27 @@ Point = tuple[int, tuple[float, ...]]  # body and place in its frame
 
 @dataclass(frozen=True)
 class OwnContacts:
-    """The code, and what is left to do: ``rest`` (k, 2) contacts with other walls and their rows of ``moves`` (points, 9)."""
+    """The code; ``remaining`` (k, 2) are the contacts left to other walls' code, with their rows of ``moves`` (points, 9)."""
 
     code: Code
-    rest: NDArray[np.int64]
+    remaining: NDArray[np.int64]
     moves: NDArray[np.float64]
 
 
 def own_contacts(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> OwnContacts | None:
-    """The kernel for these candidates; None where there is nothing to touch or straight-line code would not pay."""
+    """The code for these candidates; None where there is nothing to touch or where the general code is better."""
     try:
-        with not_collected():
+        with garbage_collection_paused():
             layout = _layout(robot, contacts, surfaces)
             if layout is None:
                 return None
             text = _module_ir(robot, layout)
     except TooLarge:
         return None
-    return OwnContacts(load_code(text), layout.rest, np.zeros((layout.rows if len(layout.rest) else 0, 9)))
+    return OwnContacts(load_code(text), layout.remaining, np.zeros((layout.rows if len(layout.remaining) else 0, 9)))
 
 
-# what is where ---------------------------------------------------------------------------------------
+# layout of the data ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ class Place:
 class Layout:
     """Blocks of four points; a block that is not full repeats its last one."""
 
-    written: list[list[Point]]  # blocks of points that are written out
-    spread: dict[int, list[list[Point]]]  # blocks of the bodies with many
+    written: list[list[Point]]  # blocks of points as straight-line code
+    spread: dict[int, list[list[Point]]]  # by body: blocks of the bodies with many points
     pairs: list[list[tuple[Point, Point]]]
     places: list[Place]  # of all blocks in this order
     numbers: list[list[list[float]]]  # of all blocks in this order, by wall: two numbers of each point
     walls: list[tuple[int, Any]]  # kind and values of the walls that are part of the code
     columns: list[int]  # where their contacts start, from the first of a point
     limits: list[tuple[int, int, float, float, int]]  # entry of q, of v, slope, offset, place in out
-    rest: NDArray[np.int64]
+    remaining: NDArray[np.int64]
     rows: int  # of moves
 
 
@@ -97,9 +97,9 @@ def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | No
     count, walls = len(contacts.kind), len(surfaces.kind)
     points = int((contacts.kind == WALL).sum()) // max(1, walls)
     on_walls = points * walls
-    if not count or points > MOST_POINTS or not _in_order(contacts, points, walls):
+    if not count or points > MAX_POINTS or not _in_order(contacts, points, walls):
         return None
-    simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.whole[i, MOVES] == STILL][:MOST_WALLS]
+    simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.integers[i, MOVES] == STILL][:MAX_WALLS]
     others = [i for i in range(walls) if i not in simple]
     by_body: dict[int, list[int]] = {}
     for i in range(points):
@@ -131,13 +131,13 @@ def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | No
         walls=[(int(surfaces.kind[w]), surfaces.values[w]) for w in simple],
         columns=[COLUMNS * w for w in simple],
         limits=limits,
-        rest=np.array([(i * walls + w, i) for i in range(points) for w in others], dtype=np.int64).reshape(-1, 2),
+        remaining=np.array([(i * walls + w, i) for i in range(points) for w in others], dtype=np.int64).reshape(-1, 2),
         rows=points,
     )
 
 
 def _in_order(contacts: Contacts, points: int, walls: int) -> bool:
-    """Whether every point comes with all walls, one after the other, and walls come first."""
+    """Whether the contacts with walls come first, point by point, each with all walls in order."""
     on_walls = points * walls
     if (contacts.kind[:on_walls] != WALL).any() or (contacts.kind[on_walls:] == WALL).any():
         return False
@@ -161,16 +161,16 @@ def _numbers(kind: int, values: Any, radius: NDArray[np.float64]) -> list[float]
         return [*radius.tolist(), *[0.0] * len(radius)]
     sign = float(values[SIGN])
     R = values[RADIUS] + sign * radius
-    c = np.divide(sign, R, out=np.full(len(R), np.nan), where=R > 0.0)  # a sphere that does not fit
+    c = np.divide(sign, R, out=np.full(len(R), np.nan), where=R > 0.0)  # NaN for a sphere that does not fit
     return [*c.tolist(), *(0.5 * sign * R).tolist()]
 
 
-# the robot's part, traced ----------------------------------------------------------------------------
+# the traced motion of the robot ----------------------------------------------------------------------------
 
 
 def _motion_program(robot: Robot, layout: Layout) -> Program:
-    """The blocks that are written out, the pairs', and the maps of the bodies with many points, one after the other."""
-    graph = Graph(20 * MOST_OPERATIONS)
+    """The outputs in order: blocks of straight-line points, blocks of pairs, then the affine maps of bodies with many points."""
+    graph = Graph(20 * MAX_OPERATIONS)
     q, v, a = ([graph.input(name, i) for i in range(width)] for name, width in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv)))
     bodies = motions(model_of(robot), q, v, a)
 
@@ -188,7 +188,7 @@ def _motion_program(robot: Robot, layout: Layout) -> Program:
     for body in layout.spread:
         outputs += _maps(bodies[body])
     outputs = simplified(outputs, Graph())
-    if arithmetic(outputs) > MOST_OPERATIONS:
+    if arithmetic(outputs) > MAX_OPERATIONS:
         raise TooLarge
     return Program((("q", robot.nq), ("v", robot.nv), ("a", robot.nv)), outputs)
 
@@ -201,15 +201,15 @@ def _maps(body: BodyMotion) -> list[Any]:
     """Rows (constant, x, y, z) of the maps from a place in the body's frame to position, velocity and acceleration."""
     columns = transposed(body.R)
     speeds = [cross(body.omega, column) for column in columns]
-    rises = [vadd(cross(body.alpha, column), cross(body.omega, speed)) for column, speed in zip(columns, speeds, strict=True)]
+    accelerations = [vadd(cross(body.alpha, column), cross(body.omega, speed)) for column, speed in zip(columns, speeds, strict=True)]
     result: list[Any] = []
-    for constant, parts in ((body.p, columns), (body.velocity, speeds), (body.acceleration, rises)):
+    for constant, parts in ((body.p, columns), (body.velocity, speeds), (body.acceleration, accelerations)):
         for k in range(3):
             result += [constant[k], *(part[k] for part in parts)]
     return result
 
 
-# the text --------------------------------------------------------------------------------------------
+# the LLVM IR --------------------------------------------------------------------------------------------
 
 HEAD = f"declare {V} @llvm.sqrt.v{LANES}f64({V})\n"
 
@@ -235,7 +235,7 @@ def _tables_and_walls(layout: Layout) -> list[str]:
             if stop > start:
                 numbers = [x for block in layout.numbers[start:stop] for wall in block for x in wall]
                 parts += [_table(f"{name}_numbers", "double", numbers or [0.0])]
-                parts += [_walls_ir(name, walls, start, name == "walls" and len(layout.rest) > 0)]
+                parts += [_walls_ir(name, walls, start, name == "walls" and len(layout.remaining) > 0)]
         spots = [block for own in layout.spread.values() for block in own]
         if spots:
             parts += [_table("spots", "double", [point[1][k] for block in spots for k in range(3) for point in block])]
@@ -246,7 +246,7 @@ def _tables_and_walls(layout: Layout) -> list[str]:
 
 
 def _contacts(robot: Robot, layout: Layout, results: int) -> Function:
-    """The lines of ``contacts``: where all bodies are (so many ``results``), then what is there, loop by loop; 1 where it is not finite."""
+    """The lines of ``contacts``: the motion of the bodies (``results`` numbers), then the contacts, loop by loop; status 1: not finite."""
     f = Function(1)
     f.do(f"%buffer = alloca [{results} x double], align 32")
     f.do(f"%block = alloca [{BLOCK} x double], align 32")
@@ -291,7 +291,7 @@ def _contacts(robot: Robot, layout: Layout, results: int) -> Function:
 
 
 def _walls_ir(name: str, walls: Sequence[tuple[tuple[int, Any], int]], start: int, moves: bool) -> str:
-    """``void name(block, i64 i, out, moves, sums)``: what the walls make of block i, and sums += 0 where it is finite."""
+    """``void name(block, i64 i, out, moves, sums)``: the gaps of block i to all walls; sums += 0 times each, NaN if not finite."""
     f = Function(LANES)
     x, u, b = ([f.value(f"load {V}, ptr {f.address('%block', LANES * (3 * k + i))}, align 32") for i in range(3)] for k in range(3))
     place = f.value(f"mul i64 {f.value(f'add i64 %i, {start}')}, {LANES}")
@@ -309,7 +309,7 @@ def _walls_ir(name: str, walls: Sequence[tuple[tuple[int, Any], int]], start: in
         p = [_plus(f, x[k], -float(centre[k])) for k in range(3)]
         if kind == PLANE:
             phi = f.value(f"fsub {V} {_along(f, axis, p)}, {first}")
-            rate, rise, size = _along(f, axis, u), _along(f, axis, b), f.constant(1.0)
+            rate, accel, size = _along(f, axis, u), _along(f, axis, b), f.constant(1.0)
         else:
             across = u
             if kind == CYLINDER:
@@ -317,11 +317,11 @@ def _walls_ir(name: str, walls: Sequence[tuple[tuple[int, Any], int]], start: in
             square = _dot(f, p, p)
             phi = f.value(f"fsub contract {V} {_times(f, f.constant(0.5), _times(f, first, square))}, {second}")
             rate = _times(f, first, _dot(f, p, across))
-            rise = _times(f, first, _sum(f, _dot(f, p, b), _dot(f, across, across)))
+            accel = _times(f, first, _sum(f, _dot(f, p, b), _dot(f, across, across)))
             size = _root(f, _times(f, _times(f, first, first), square))
-        whole = _sum(f, _sum(f, phi, rate), _sum(f, rise, size))
+        whole = _sum(f, _sum(f, phi, rate), _sum(f, accel, size))
         sums = f.value(f"fadd {V} {sums}, {f.value(f'fmul {V} {whole}, {f.constant(0.0)}')}")
-        for lane, row in enumerate(transposed_lanes(f, [phi, rate, rise, size])):
+        for lane, row in enumerate(transposed_lanes(f, [phi, rate, accel, size])):
             f.do(f"store {V} {row}, ptr {f.address(outs[lane], column)}, align 8")
             fast = f.value(f"extractelement {V} {speed}, i32 {lane}")
             f.do(f"store double {fast}, ptr {f.address(outs[lane], column + 4)}, align 8")

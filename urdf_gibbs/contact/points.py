@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]
 
 WORLD = -1
-SAME = 1e-9  # m: closer than this is the same place
+SAME = 1e-9  # m: points closer than this coincide
 RIM = 8  # points on each rim of a cylinder
 
 
@@ -64,18 +64,18 @@ def canonical(robot: Robot, body: int, position: Sequence[float] | Array) -> tup
 
 def fixed_bodies(robot: Robot, body: int, position: Sequence[float] | Array) -> set[int]:
     """All bodies (-1: the world) in which this point is fixed: its canonical body and those hinged to it at this point."""
-    held = [canonical(robot, body, position)]
-    found = set()
-    while held:
-        top, x = held.pop()
-        found.add(top)
+    pending = [canonical(robot, body, position)]
+    bodies = set()
+    while pending:
+        top, x = pending.pop()
+        bodies.add(top)
         for child, parent in enumerate(robot.parent):
             if parent == top:
                 placement = robot.placement[child]
-                below = placement[:3, :3].T @ (x - placement[:3, 3])
-                if _on_axis(robot, child, below):
-                    held.append((child, below))
-    return found
+                in_child = placement[:3, :3].T @ (x - placement[:3, 3])
+                if _on_axis(robot, child, in_child):
+                    pending.append((child, in_child))
+    return bodies
 
 
 def _on_axis(robot: Robot, body: int, x: Array) -> bool:
@@ -85,7 +85,7 @@ def _on_axis(robot: Robot, body: int, x: Array) -> bool:
 
 
 class _Collection:
-    """Distinct points in the order they came, each in canonical form and with a name of its own."""
+    """Distinct points in the order of their addition, each in canonical form and with a unique name."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -93,7 +93,7 @@ class _Collection:
         self.names: set[str] = set()
 
     def add(self, point: ContactPoint) -> None:
-        """Take the point unless it is already there (same place for every q, same radius)."""
+        """Add the point unless it is already there (same place for every q, same radius)."""
         body, x = canonical(self.robot, point.body, point.position)
         for other in self.points:
             if other.body == body and other.radius == point.radius and math.dist(other.position, x) < SAME:
@@ -136,7 +136,7 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
     tips = {joint.child for joint in robot.joints if joint.beam is not None}
     loose = {joint.beam.link for joint in robot.joints if joint.beam is not None and root_moves(joint.beam)}
     left_out: dict[str, None] = {}
-    found = _Collection(robot)
+    collection = _Collection(robot)
 
     def take(body: int, x: Array, fallback: str) -> None:
         if body == WORLD:
@@ -147,7 +147,7 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
             return
         here = [link for link in here if link not in loose] or here
         name = next((link for link in here if link not in tips), here[0] if here else fallback)
-        found.add(ContactPoint(name, body, _vec3(x), 0.0, name))
+        collection.add(ContactPoint(name, body, _vec3(x), 0.0, name))
 
     for i, joint in enumerate(robot.joints):
         body, x = canonical(robot, i, (0.0, 0.0, 0.0))
@@ -162,7 +162,7 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
         warnings.warn(
             f"no contact point at the root of {listed}, which moves against the link's frame in these modes", UrdfWarning, stacklevel=3
         )
-    return tuple(found.points)
+    return tuple(collection.points)
 
 
 # chosen points --------------------------------------------------------------------------------------
@@ -184,13 +184,13 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
         if points != "collision":
             raise ArgumentError(f"points={points!r}, expected None, 'collision' or a sequence of link names and points")
         return _collision_points(robot)
-    found = _Collection(robot)
+    collection = _Collection(robot)
     for point in points:
-        found.add(_chosen(robot, point))
-    return tuple(found.points)
+        collection.add(_resolve_point(robot, point))
+    return tuple(collection.points)
 
 
-def _chosen(robot: Robot, point: Any) -> ContactPoint:
+def _resolve_point(robot: Robot, point: Any) -> ContactPoint:
     if isinstance(point, ContactPoint):
         if not isinstance(point.body, int | np.integer) or not WORLD <= point.body < len(robot.joints):
             raise ArgumentError(f"point {point.name!r}: body {point.body!r}, expected -1 (the world) to {len(robot.joints) - 1}")
@@ -223,8 +223,8 @@ def _radius(name: str, value: Any) -> float:
 def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
     """The point at ``position`` (3,) [m] in a link's frame; on an elastic link it belongs to the section at the root or at the tip."""
     body, x = body_point(robot, link, position, name)
-    found = beam_of(robot, link)
-    if found is not None and body != found[0] and root_moves(found[1], math.dist(x, found[1].root)):
+    beam = beam_of(robot, link)
+    if beam is not None and body != beam[0] and root_moves(beam[1], math.dist(x, beam[1].root)):
         raise ArgumentError(
             f"point {name!r} is at the root of the elastic link {link!r}, which moves against the link's frame in these modes; "
             "expected a point at the tip, or modes with a root at rest, such as clamped-free"
@@ -237,7 +237,7 @@ def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Arr
 
 def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
     shapes = {link.name: link.collisions for link in robot.links}
-    found = _Collection(robot)
+    collection = _Collection(robot)
     meshes = []
     elastic = {joint.beam.link for joint in robot.joints if joint.beam is not None}
     bent = [link for link in robot.link_names if link in elastic and shapes[link]]
@@ -253,11 +253,11 @@ def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
                 continue
             for suffix, x, radius in _shape_points(geometry):
                 name = f"{link}.{geometry.kind}{number}{suffix}"
-                found.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
+                collection.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
     if meshes:
         listed = ", ".join(dict.fromkeys(meshes))
         warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
-    return tuple(point for point in found.points if point.body != WORLD)
+    return tuple(point for point in collection.points if point.body != WORLD)
 
 
 def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
@@ -271,13 +271,13 @@ def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
     radius, half = geometry.size[0], 0.5 * geometry.size[1]
     if geometry.kind == "capsule":
         return [(".+", (0.0, 0.0, half), radius), (".-", (0.0, 0.0, -half), radius)]
-    found: list[tuple[str, Vec3, float]] = []
+    points: list[tuple[str, Vec3, float]] = []
     for end, z in (("+", half), ("-", -half)):
-        found.append((f".{end}", (0.0, 0.0, z), 0.0))
+        points.append((f".{end}", (0.0, 0.0, z), 0.0))
         for k in range(RIM):
             angle = 2.0 * math.pi * k / RIM
-            found.append((f".{end}{k}", (radius * math.cos(angle), radius * math.sin(angle), z), 0.0))
-    return found
+            points.append((f".{end}{k}", (radius * math.cos(angle), radius * math.sin(angle), z), 0.0))
+    return points
 
 
 # pairs ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The formulations of the papers that are counted, by the names of their modules, and how each answers what is counted."""
+"""The formulations of the papers that are counted, by the names of their modules, and the functions that are counted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from types import ModuleType
 from urdf_gibbs.counts.literal import S18, WJ
 from urdf_gibbs.counts.scalars import Traced, triangle
 from urdf_gibbs.dynamics import gibbs_appell_flexible
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.dynamics.local_forward import solved
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import all_methods_of
 from urdf_gibbs.dynamics.scalar import vsub
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 LABELS = {

@@ -1,18 +1,21 @@
-"""The formulations by name: which there are, which of them are for elastic links, and which a robot is compared by."""
+"""The formulations by name: all of them, those for elastic links, and those used to validate a robot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
+from typing import Any, Final
 
+from urdf_gibbs.arguments import one_of
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.names import Method
 from urdf_gibbs.robot.model import Robot
 
 
 class Formulations(Mapping[str, ModuleType]):
-    """Modules of dynamics/ by the names of their files, imported when first asked for: most programs need none of them."""
+    """Modules of dynamics/ by the names of their files, imported on first use: most programs need none of them."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
@@ -32,7 +35,7 @@ class Formulations(Mapping[str, ModuleType]):
         return len(self._names)
 
 
-COMPILED = "compiled"  # the production formulation as machine code (engine/)
+COMPILED: Final = "compiled"  # the production formulation as machine code (engine/)
 REFERENCES = Formulations(
     "gibbs_appell",
     "explicit",
@@ -44,19 +47,28 @@ REFERENCES = Formulations(
     "pseudo_inertia",
     "shafei2017",
 )
-METHODS = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
-BASELINES = ("lagrangian_4x4", "gibbs_appell_3x3", "generalised_momentum", "pseudo_inertia")  # what S18 and WJ compare theirs with
-FLEXIBLE_METHODS = (COMPILED, "gibbs_appell_flexible", "transformations_flexible")  # for elastic links; rigid robots are a case of theirs
-AS_PRINTED = ("shafei2017",)  # a paper's own steps, for elastic robots of its shape alone
+METHODS: tuple[Method, ...] = (COMPILED, "gibbs_appell", "explicit")  # for rigid links
+BASELINES: tuple[Method, ...] = (
+    "lagrangian_4x4",
+    "gibbs_appell_3x3",
+    "generalised_momentum",
+    "pseudo_inertia",
+)  # formulations that S18 and WJ compare with
+FLEXIBLE_METHODS: tuple[Method, ...] = (
+    COMPILED,
+    "gibbs_appell_flexible",
+    "transformations_flexible",
+)  # for elastic links; rigid robots are a case of theirs
+AS_PRINTED: tuple[Method, ...] = ("shafei2017",)  # a paper's own steps, for elastic robots of its shape alone
 
 
-def methods_of(robot: Robot) -> tuple[str, ...]:
-    """The formulations that a robot is compared by unless others are named."""
+def methods_of(robot: Robot) -> tuple[Method, ...]:
+    """The formulations that validate a robot by default."""
     return FLEXIBLE_METHODS if robot.is_flexible else METHODS
 
 
-def all_methods_of(robot: Robot) -> tuple[str, ...]:
-    """Every formulation that a robot can be asked for."""
+def all_methods_of(robot: Robot) -> tuple[Method, ...]:
+    """Every formulation that can be used for a robot."""
     if not robot.is_flexible:
         return (*METHODS, *BASELINES)
     from urdf_gibbs.dynamics.shafei2017_links import is_chain
@@ -64,16 +76,16 @@ def all_methods_of(robot: Robot) -> tuple[str, ...]:
     return FLEXIBLE_METHODS + (AS_PRINTED if is_chain(model_of(robot)) else ())
 
 
-def check_method(robot: Robot, method: str) -> None:
-    """Raise where there is no such formulation, or none for this robot."""
-    if method != COMPILED and method not in REFERENCES:
-        raise UnknownNameError("method", method, (COMPILED, *REFERENCES))
-    if method in AS_PRINTED:
+def checked_method(robot: Robot, method: Any) -> Method:
+    """The name of a formulation; raises where there is no such one, or none for this robot."""
+    name: Method = one_of(method, (COMPILED, *REFERENCES), "method")  # type: ignore[assignment]
+    if name in AS_PRINTED:
         from urdf_gibbs.dynamics.shafei2017_links import links_of
 
-        links_of(model_of(robot))  # says what it expects
-    elif robot.is_flexible and method not in FLEXIBLE_METHODS:
+        links_of(model_of(robot))  # raises, with what it expects
+    elif robot.is_flexible and name not in FLEXIBLE_METHODS:
         expected = ", ".join(FLEXIBLE_METHODS)
         raise ArgumentError(
-            f"method={method!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
+            f"method={name!r} is for rigid links, and {robot.name or 'the robot'} has elastic ones; expected one of {expected}"
         )
+    return name

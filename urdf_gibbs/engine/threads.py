@@ -1,4 +1,4 @@
-"""The threads that share large batches: how many there are, and who does what."""
+"""The thread pool for large batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.arguments import whole
 from urdf_gibbs.locks import Lock
 
 _threads = max(1, os.cpu_count() or 1)
@@ -15,39 +15,49 @@ _pool: ThreadPoolExecutor | None = None
 _lock = Lock()
 
 
-def _begin_child() -> None:
+def _after_fork() -> None:
     """A forked process has none of its parent's threads."""
     global _pool
     _pool = None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def set_threads(count: int) -> None:
-    """How many threads a large batch may use (default: one for each core)."""
+    """Say how many threads a large batch may use; at first it is one for each core.
+
+    Args:
+        count: At least 1.
+
+    Raises:
+        ArgumentError: It is no whole number of at least 1.
+    """
     global _threads, _pool
-    if count < 1:
-        raise ArgumentError(f"{count} threads, expected at least 1")
+    count = whole(count, 1, "count")
     with _lock:
         _threads, _pool = count, None
 
 
 def get_threads() -> int:
-    """How many threads a large batch may use."""
+    """How many threads a large batch may use.
+
+    Returns:
+        The number of threads.
+    """
     return _threads
 
 
-def shared_out(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
-    """``action(*piece)`` for all pieces, here and on ``threads`` - 1 others; the results in no order.
+def run_on_threads(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
+    """``action(*piece)`` for all pieces, in this thread and ``threads`` - 1 others; results in no particular order.
 
-    Pieces go to whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
+    Each thread takes the next piece when it is free: one that wakes up late does fewer, and one that wakes up too late is cancelled.
     """
     left = iter(pieces)
 
     def work() -> list[Any]:
-        return [action(*piece) for piece in left]  # handing out the next one is atomic
+        return [action(*piece) for piece in left]  # next() of a list iterator is atomic
 
     running = [_executor().submit(work) for _ in range(threads - 1)]
     results = work()

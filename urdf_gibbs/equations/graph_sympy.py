@@ -1,8 +1,7 @@
-"""SymPy expressions from a traced graph, for robots whose equations are too long to simplify: as ``cse`` has them."""
+"""SymPy expressions from a traced graph, for robots whose equations are too long to simplify, in the form of ``cse``."""
 
 from __future__ import annotations
 
-import html
 import operator
 from typing import Any
 
@@ -11,6 +10,7 @@ from urdf_gibbs.engine.graph import Node
 from urdf_gibbs.equations.assignments import Dialect, Function, expression, function, places, value_text
 from urdf_gibbs.equations.parameters import Parameter
 from urdf_gibbs.equations.source import Source, number, plain, wrapped
+from urdf_gibbs.templates import rendered
 
 OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg}
 HELPER = """
@@ -62,9 +62,9 @@ def to_sympy(program: Program, letter: str = "y", shape: tuple[int, ...] | None 
     return expressions(function("", letter, "", shape or (len(program.outputs),), program, first=1))
 
 
-def expressions(made: Function, parameters: list[Parameter] | None = None) -> tuple[list[tuple[Any, Any]], list[Any]]:
+def expressions(function: Function, parameters: list[Parameter] | None = None) -> tuple[list[tuple[Any, Any]], list[Any]]:
     """The same for a function whose values have names; ``parameters`` name the entries of its input "parameters"."""
-    import sympy  # only here: the text of a module does without
+    import sympy  # imported here: generating a module's text does not need it
 
     known: dict[int, Any] = {}
 
@@ -83,11 +83,11 @@ def expressions(made: Function, parameters: list[Parameter] | None = None) -> tu
         return {"sin": sympy.sin, "cos": sympy.cos, **OPERATORS}[node.op](*args)
 
     replacements = []
-    for name, node in made.lines:
-        found = operation(node)
+    for name, node in function.lines:
+        expression = operation(node)
         known[node.index] = sympy.Symbol(name)
-        replacements.append((known[node.index], found))
-    return replacements, [value(output) for output in made.program.outputs]
+        replacements.append((known[node.index], expression))
+    return replacements, [value(output) for output in function.program.outputs]
 
 
 # for people -------------------------------------------------------------------------------------------
@@ -122,15 +122,8 @@ def page(source: Source) -> str:
     """A page with the same formulas in MathML."""
     from latex2mathml.converter import convert
 
-    title = html.escape(f"{source.robot.name}: equations of motion")
-    parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(chr(10).join(source.header()))}</pre>"]
-    for one in source.functions:
-        parts.append(f"<h2>{html.escape(one.meaning)}</h2>")
-        parts += [f"<p>{convert(line)}</p>" for line in formulas(one, source.parameters)] or ["<p>0</p>"]
-    style = ":root { color-scheme: light dark; } body { margin: 2rem; font: 16px/1.5 system-ui, sans-serif; }"
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{style}</style>'
-    body = "\n".join(parts)
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    functions = [(one.meaning, [convert(line) for line in formulas(one, source.parameters)]) for one in source.functions]
+    return rendered("equations", "source.html", name=source.robot.name, header="\n".join(source.header()), functions=functions)
 
 
 def _escaped(words: str) -> str:

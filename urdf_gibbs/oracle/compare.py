@@ -14,19 +14,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs import functions
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
-from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, methods_of
-from urdf_gibbs.errors import SingularMassMatrixError
+from urdf_gibbs.arguments import flag, listed, whole
+from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method, methods_of
+from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
+from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
+from urdf_gibbs.oracle.report import Comparison, Matrices, Report
 from urdf_gibbs.oracle.rigid_limit import RigidLimit
+from urdf_gibbs.robot.derived import check_robot
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
@@ -40,82 +44,6 @@ JACOBIANS = 6  # links whose Jacobians are compared, the leaves first
 EPS = float(np.finfo(float).eps)
 RIGID = " (rigid limit)"  # after a quantity's name: elastic coordinates at rest, rows and columns of the others alone
 BENT = " (point masses)"  # after a quantity's name: of bent links
-
-
-@dataclass
-class Comparison:
-    """The outcome for one quantity of one method: largest error, where, and whether it is within tolerance.
-
-    ``errors`` has one for each state, NaN where the quantity does not exist there.
-    """
-
-    method: str
-    quantity: str
-    error: float = 0.0
-    state: int = 0
-    agrees: bool = True
-    remark: str = ""
-    link: str = ""  # of a Jacobian
-    errors: list[float] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain values; an error that is no number is None, as JSON has neither NaN nor infinity."""
-        return {**vars(self), "errors": [error if np.isfinite(error) else None for error in self.errors]}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Matrices:
-    """Mass matrices (nv, nv) at one state q (nq,): ours by each method, and the reference's."""
-
-    state: int
-    q: Array
-    ours: dict[str, Array]
-    reference: Array
-
-
-@dataclass
-class Report:
-    """The outcome for one file and base. ``reference`` is "Pinocchio", or a method where Pinocchio refuses the model.
-
-    With elastic links it is "each other; rigid limit against Pinocchio", or without the second where that cannot be compared.
-
-    ``matrices`` are those at the state where M differs most; None where nothing could be compared.
-    """
-
-    file: str
-    base: str
-    nq: int
-    nv: int
-    samples: int
-    seed: int
-    reference: str = "Pinocchio"
-    comparisons: list[Comparison] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    worst_call: str = ""
-    matrices: Matrices | None = field(default=None, repr=False)
-
-    @property
-    def agrees(self) -> bool:
-        return all(comparison.agrees for comparison in self.comparisons)
-
-    @property
-    def worst(self) -> Comparison:
-        return max(self.comparisons, key=lambda c: (not c.agrees, c.error), default=Comparison("", "", 0.0))
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "file": self.file,
-            "base": self.base,
-            "nq": self.nq,
-            "nv": self.nv,
-            "samples": self.samples,
-            "seed": self.seed,
-            "reference": self.reference,
-            "agrees": self.agrees,
-            "worst": {"method": self.worst.method, "quantity": self.worst.quantity, "error": self.worst.error, "state": self.worst_call},
-            "quantities": [comparison.as_dict() for comparison in self.comparisons],
-            "notes": self.notes,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +70,42 @@ def validate(
     mimic: bool = True,
     samples: int = 20,
     seed: int = 0,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[Method] | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
-    """Compare ``robot`` with what Pinocchio reads from ``source`` (path or XML text), at random states; default: ``methods_of(robot)``."""
+    """Compare a robot with what Pinocchio reads from its source, at random states and quantity by quantity.
+
+    Args:
+        robot: Made by ``load``.
+        source: Path or XML text of its URDF, which Pinocchio reads by itself.
+        mimic: Whether mimic joints follow their masters, as the robot was loaded.
+        samples: How many states.
+        seed: Of the random states.
+        methods: Formulations to compare; None: "compiled" and the papers' for this kind of robot.
+        progress: progress(what), called before each step.
+
+    Returns:
+        The report: ``agrees``, ``worst``, ``comparisons`` of each method and quantity, ``notes``.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or a method is not for this robot.
+        UnknownNameError: There is no such method.
+        OracleMissingError: Pinocchio is not installed.
+    """
+    check_robot(robot)
+    if not isinstance(source, str | bytes | os.PathLike):
+        raise ArgumentError(f"source={source!r}, expected a path or XML text")
+    flag(mimic, "mimic")
+    whole(samples, 1, "samples")
+    whole(seed, 0, "seed")
+    if not callable(progress):
+        raise ArgumentError(f"progress={progress!r}, expected a function of the step's name")
+    given = (
+        [methods] if isinstance(methods, str) else listed(methods_of(robot) if methods is None else methods, "a list of names", "methods")
+    )
     report = Report(robot.file, robot.base, robot.nq, robot.nv, samples, seed)
     states = random_states(robot, samples, seed)
-    methods = tuple(methods or methods_of(robot))
+    methods = tuple(checked_method(robot, method) for method in given)
     if robot.is_flexible:
         return _validate_flexible(robot, source, mimic, methods, states, report, progress)
     points = _points(robot, seed)
@@ -163,8 +120,8 @@ def validate(
     else:
         report.notes += oracle.notes
         if tuple(oracle.joint_names) != robot.joint_names:
-            found = f"{', '.join(robot.joint_names)}; Pinocchio: {', '.join(oracle.joint_names)}"
-            report.comparisons.append(Comparison("all", "joint names", np.inf, 0, False, f"ours: {found}"))
+            names = f"{', '.join(robot.joint_names)}; Pinocchio: {', '.join(oracle.joint_names)}"
+            report.comparisons.append(Comparison("all", "joint names", np.inf, 0, False, f"ours: {names}"))
             return report
         answers = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], points) for i in range(samples)]
     for method in methods:
@@ -183,13 +140,13 @@ def _validate_flexible(
     robot: Robot,
     source: str | bytes | os.PathLike[str],
     mimic: bool,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     states: States,
     report: Report,
     progress: Progress,
 ) -> Report:
     """The formulations with one of them, and all with Pinocchio where the elastic coordinates rest."""
-    # One method alone is compared with another one all the same.
+    # A single method is still compared with another one.
     reference = next(name for name in reversed(methods_of(robot)) if [name] != list(methods) and (name in methods or len(methods) == 1))
     report.reference = "each other"
     answers = [_own_answers(robot, reference, states, i, {}) for i in range(report.samples)]
@@ -225,7 +182,7 @@ def _validate_flexible(
     return report
 
 
-def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str], rest: States, report: Report) -> list[Comparison]:
+def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[Method], rest: States, report: Report) -> list[Comparison]:
     """Pinocchio's rods against our rigid rows and columns, with the elastic coordinates and their rates and accelerations zero."""
     points = {link: point for link, point in _points(robot, report.seed).items() if link in limit.links}
     q, v = limit.q, limit.v
@@ -238,7 +195,7 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str]
         bias = functions.bias(robot, rest.q, rest.v, method=method)[:, v]
         inverse = functions.inverse_dynamics(robot, rest.q, rest.v, rest.a, method=method)[:, v]
         gravity = functions.gravity_force(robot, rest.q, method=method)[:, v]
-        kinetic = functions.kinetic_energy(robot, rest.q, rest.v, method=method)
+        kinetic = np.asarray(functions.kinetic_energy(robot, rest.q, rest.v, method=method))
         result += [
             _compare(method, "mass matrix", M, [answer.mass_matrix for answer in answers], none),
             _compare(method, "bias", bias, [answer.bias for answer in answers], scales),
@@ -255,7 +212,7 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[str]
     return [replace(c, quantity=c.quantity + RIGID) for c in [*result, *kinematics]]
 
 
-def _compare_dynamics(robot: Robot, method: str, states: States, answers: list[Answers]) -> list[Comparison]:
+def _compare_dynamics(robot: Robot, method: Method, states: States, answers: list[Answers]) -> list[Comparison]:
     M = functions.mass_matrix(robot, states.q, method=method)
     bias = functions.bias(robot, states.q, states.v, method=method)
     scales = np.array([np.max(np.abs(answer.inverse), initial=0.0) for answer in answers])
@@ -269,33 +226,33 @@ def _compare_dynamics(robot: Robot, method: str, states: States, answers: list[A
             scales,
         ),
         "kinetic energy": (
-            functions.kinetic_energy(robot, states.q, states.v, method=method),
+            np.asarray(functions.kinetic_energy(robot, states.q, states.v, method=method)),
             [answer.kinetic for answer in answers],
             0.0 * scales,
         ),
     }
-    found = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
-    return [*found, _compare_forward(robot, method, states, answers)]
+    comparisons = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
+    return [*comparisons, _compare_forward(robot, method, states, answers)]
 
 
 def _matrices(
-    robot: Robot, methods: Sequence[str], states: States, answers: list[Answers], comparisons: list[Comparison]
+    robot: Robot, methods: Sequence[Method], states: States, answers: list[Answers], comparisons: list[Comparison]
 ) -> Matrices | None:
-    """M at the state where it differs most, at the first where it differs nowhere; made again, as all of them would fill the memory."""
+    """M at the state where it differs most (the first if nowhere), computed again: keeping all of them would take too much memory."""
     if not answers:
         return None
-    found = [c for c in comparisons if c.quantity == "mass matrix"]
-    state = max(found, key=lambda c: c.error).state if found else 0
+    of_mass_matrix = [c for c in comparisons if c.quantity == "mass matrix"]
+    state = max(of_mass_matrix, key=lambda c: c.error).state if of_mass_matrix else 0
     ours = {method: functions.mass_matrix(robot, states.q[state : state + 1], method=method)[0] for method in methods}
     return Matrices(state, states.q[state].copy(), ours, answers[state].mass_matrix)
 
 
-def _compare_forward(robot: Robot, method: str, states: States, answers: list[Answers]) -> Comparison:
+def _compare_forward(robot: Robot, method: Method, states: States, answers: list[Answers]) -> Comparison:
     """By its residual with the oracle's M and h, and by |difference| up to what the condition of M allows."""
     result = Comparison(method, "forward dynamics")
     errors: list[float] = []
     together: Array | None = None
-    with suppress(SingularMassMatrixError):  # then one by one, to see which
+    with suppress(SingularMassMatrixError):  # then state by state, to find which
         together = functions.forward_dynamics(robot, states.q, states.v, states.tau, method=method)
     for i, answer in enumerate(answers):
         try:
@@ -319,7 +276,7 @@ def _compare_forward(robot: Robot, method: str, states: States, answers: list[An
             agrees = agrees and error <= max(TOLERANCE, 100.0 * EPS * _condition(answer.mass_matrix))
         errors.append(np.nan if answer.acceleration is None else error if np.isfinite(error) else np.inf)
         if not result.agrees:
-            continue  # the first state that disagrees is the one that is told
+            continue  # report the first state that disagrees
         if not agrees or error > result.error:
             result.error, result.state, result.agrees = error, i, agrees
             result.remark = "" if agrees else f"residual {residual:.2e}, allowed {RESIDUAL * allowed:.2e}"
@@ -337,15 +294,20 @@ def _compare_kinematics(
     length = 9.81 * (float(np.abs(robot.mass).sum()) + beams)
     scales = np.full(len(answers), length)
     none = 0.0 * scales
-    found = [
-        _compare(
-            "kinematics", "potential energy", functions.potential_energy(robot, states.q), [answer.potential for answer in answers], scales
-        ),
+    potential = np.asarray(functions.potential_energy(robot, states.q))
+    comparisons = [
+        _compare("kinematics", "potential energy", potential, [answer.potential for answer in answers], scales),
         _compare("kinematics", "momentum", functions.momentum(robot, states.q, states.v), [answer.momentum for answer in answers], none),
     ]
-    if answers and answers[0].com is not None:
-        found.append(
-            _compare("kinematics", "centre of mass", functions.centre_of_mass(robot, states.q), [answer.com for answer in answers], none)
+    if answers and answers[0].centre_of_mass is not None:
+        comparisons.append(
+            _compare(
+                "kinematics",
+                "centre of mass",
+                functions.centre_of_mass(robot, states.q),
+                [answer.centre_of_mass for answer in answers],
+                none,
+            )
         )
     worst = Comparison("kinematics", "jacobians")
     largest = np.zeros(len(answers))
@@ -361,7 +323,7 @@ def _compare_kinematics(
         if one.error >= worst.error:
             worst, worst.link = one, link
     worst.errors = largest.tolist()
-    return [*found, worst]
+    return [*comparisons, worst]
 
 
 def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], scales: Array) -> Comparison:
@@ -379,7 +341,7 @@ def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], 
     return result
 
 
-def _own_answers(robot: Robot, method: str, states: States, i: int, points: dict[str, Array]) -> Answers:
+def _own_answers(robot: Robot, method: Method, states: States, i: int, points: dict[str, Array]) -> Answers:
     """The same quantities by one of our methods, where Pinocchio refuses."""
     q, v = states.q[i], states.v[i]
     M, bias = functions.mass_matrix(robot, q, method=method), functions.bias(robot, q, v, method=method)

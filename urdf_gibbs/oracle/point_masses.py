@@ -1,4 +1,4 @@
-"""A robot with bent links as a cloud of point masses: its momentum, centre of mass, potential energy and Jacobians, written apart.
+"""A robot with bent links as a cloud of point masses: its momentum, centre of mass, potential energy and Jacobians, written independently.
 
 Nothing here comes from the formulations: places are products of matrices from the world to each body, a beam is its Gauss points,
 placed by its shape functions, and velocities are derivatives of places by a complex step, exact to round-off. The shape functions and the
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.flexible.build import TABLE, shapes_of
 from urdf_gibbs.oracle.pinocchio import OracleRefusal
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import plane_rotation
 
 Array = NDArray[np.float64]
@@ -30,7 +31,7 @@ class Bent(NamedTuple):
     """At one state: momentum (6,), about the centre of mass, centre of mass (3,), potential energy, Jacobians (6, nv) by link."""
 
     momentum: Array
-    com: Array
+    centre_of_mass: Array
     potential: float
     jacobians: dict[str, Array]
 
@@ -62,7 +63,7 @@ class PointMasses:
         R, p = self._placed(q, directions)
         momentum, moment, total, angular = np.zeros(3), np.zeros(3), 0.0, np.zeros(3)
         for i in range(len(robot.joints)):
-            at, speed = _place_and_speed((p[i][-1] + R[i][-1] @ robot.com[i])[None])
+            at, speed = _place_and_speed((p[i][-1] + R[i][-1] @ robot.centre_of_mass[i])[None])
             turn = R[i][-1].real @ robot.inertia[i] @ R[i][-1].real.T
             angular += turn @ _spin(R[i][-1]) + robot.mass[i] * np.cross(at[0], speed[0])
             momentum += robot.mass[i] * speed[0]

@@ -1,4 +1,4 @@
-"""Elastic links that do not bend are rods, which Pinocchio knows: what of a robot with elastic links it can judge.
+"""Elastic links that do not bend are rods, which Pinocchio can model: the part of such a robot that it can check.
 
 At delta = 0 and delta' = 0 the rows and columns of the rigid coordinates are those of the same URDF without its elastic links, if
 the <inertial> of each such link is that of its rod. Where a link has none the rod's is put in; where it has another one nothing
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, Rod
+from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.load import read_source
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia
 
 Array = NDArray[np.float64]
 
-SAME = 1e-6  # relative: files carry about six digits
+SAME = 1e-6  # relative: files have about six digits
 
 
 class RigidLimit:
@@ -63,7 +64,7 @@ def missing_rods(robot: Robot, beams: list[Beam], inertials: Mapping[str, Inerti
             rods[beam.link] = rod
             continue
         length, most = beam.length, max(float(np.abs(rod.inertia).max()), 1e-3 * rod.mass * beam.length**2)
-        com = float(np.abs(np.subtract(given.com, rod.com)).max()) / length
+        com = float(np.abs(np.subtract(given.centre_of_mass, rod.centre_of_mass)).max()) / length
         inertia = float(np.abs(np.reshape(given.inertia, (3, 3)) - rod.inertia).max()) / most
         mass = abs(given.mass - rod.mass) / rod.mass
         if max(mass, com, inertia) > SAME:

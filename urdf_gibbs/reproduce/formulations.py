@@ -1,4 +1,4 @@
-"""Every formulation, also those that the papers compare theirs with, against Pinocchio on all robots at hand.
+"""Every formulation, also those that the papers compare theirs with, against Pinocchio on all available robots.
 
 A verification of this package: the papers claim nothing that it could be compared with.
 """
@@ -12,13 +12,14 @@ import numpy as np
 
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
+from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal
 from urdf_gibbs.reproduce.claims import Grid, Progress, Section
 from urdf_gibbs.reproduce.measure import bounded
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 TOLERANCE = 1e-9  # relative to the largest entry: far above round-off, and far below a lost term, which is 1e-4 or more
-SOURCES = {
+SOURCES: dict[Method, tuple[str, ...]] = {
     "lagrangian_4x4": ("S18, Table 1 [38]", "Hollerbach's recursive Lagrangian, extended to trees"),
     "gibbs_appell_3x3": ("S18, Table 1 [39]", "Mata's recursive Gibbs-Appell equations, extended to trees"),
     "gibbs_appell": ("S18, Sect. 3", "the recursive Gibbs-Appell equations with 3×3 and 4×4 matrices"),

@@ -1,4 +1,4 @@
-"""What the claims are measured with: errors against Pinocchio, and how they are told."""
+"""Measures used by the claims: errors against Pinocchio, and how they are printed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import inspect
 import os
 from types import ModuleType
 
+from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.compare import validate
 from urdf_gibbs.robot.model import Robot
 
@@ -14,7 +15,7 @@ ROUND_OFF = 1e-12  # of sums of some hundred terms, against the largest entry
 BOUNDS = (1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 
 
-def error_against_pinocchio(robot: Robot, source: str | os.PathLike[str], method: str, samples: int = 10) -> dict[str, float]:
+def error_against_pinocchio(robot: Robot, source: str | os.PathLike[str], method: Method, samples: int = 10) -> dict[str, float]:
     """Largest error of each quantity over random states, relative to the largest entry."""
     report = validate(robot, source, samples=samples, methods=(method,))
     return {comparison.quantity: comparison.error for comparison in report.comparisons if comparison.method == method}
@@ -30,7 +31,7 @@ def length(formulation: ModuleType) -> int:
 
 
 def bounded(error: float) -> str:
-    """An error; one that is round-off by the power of ten below which it stays, as its digits mean nothing."""
+    """An error; round-off is given as the power of ten that bounds it, since its digits mean nothing."""
     for bound in BOUNDS:
         if error < bound:
             return f"< {bound:.0e}".replace("e-0", "e-")

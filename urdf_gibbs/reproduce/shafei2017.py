@@ -17,6 +17,7 @@ from urdf_gibbs.dynamics.registry import AS_PRINTED, FLEXIBLE_METHODS, REFERENCE
 from urdf_gibbs.dynamics.scalar import Matrix, Scalar
 from urdf_gibbs.engine.graph import Graph
 from urdf_gibbs.flexible.modes import sigma, wave_number
+from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
 from urdf_gibbs.reproduce.claims import (
     NONSENSE,
@@ -112,12 +113,12 @@ def _recursion() -> Claim:
         def kept(chain: shafei2017.Chain, label: int, *place: int) -> Scalar:
             return term(chain, label, *place) if label <= last else 0.0
 
-        found = []
+        differences = []
         for seen in (unmarked, quantity):
             with patch.object(shafei2017.Chain, "term", kept), patch.object(shafei2017.Chain, "quantity", seen):
                 ours = _equations(robot, q, v, AS_PRINTED[0])
-            found.append(max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, references, strict=True)))
-        return found[0], found[1]
+            differences.append(max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, references, strict=True)))
+        return differences[0], differences[1]
 
     def judge(terms: str) -> Agreement:
         if number(terms) != LAST_TERM:
@@ -140,7 +141,7 @@ def _recursion() -> Claim:
     )
 
 
-def _equations(robot: Robot, q: Array, v: Array, method: str) -> tuple[Array, Array]:
+def _equations(robot: Robot, q: Array, v: Array, method: Method) -> tuple[Array, Array]:
     return ug.mass_matrix(robot, q, method=method), ug.bias(robot, q, v, method=method)
 
 
@@ -215,7 +216,7 @@ def _tip() -> Claim:
 
     def errors(factor: str) -> tuple[float, float]:
         """As printed, and with the tangent operator."""
-        printed, complete = (float(np.abs(number(factor) * found - exact).max() / np.abs(exact).max()) for found in (turns.T, ours))
+        printed, complete = (float(np.abs(number(factor) * rate - exact).max() / np.abs(exact).max()) for rate in (turns.T, ours))
         return printed, complete
 
     printed, complete = errors("1")

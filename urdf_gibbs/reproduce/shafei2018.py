@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import gibbs_appell, gibbs_appell_3x3, lagrangian_4x4
 from urdf_gibbs.dynamics.matrices import Matrix
+from urdf_gibbs.names import Base
 from urdf_gibbs.oracle.pinocchio import import_pinocchio
 from urdf_gibbs.reproduce import splits
 from urdf_gibbs.reproduce.claims import (
@@ -38,7 +39,6 @@ from urdf_gibbs.reproduce.claims import (
 from urdf_gibbs.reproduce.integrators import run_on_grid
 from urdf_gibbs.reproduce.measure import ROUND_OFF, bounded, error_against_pinocchio, length
 from urdf_gibbs.reproduce.pictures import of_branches, of_trajectory
-from urdf_gibbs.robot.load import Base
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
@@ -181,7 +181,8 @@ def _impact(robot: Robot) -> Claim:
     pin = import_pinocchio()
     impact = run().impacts[0]
     contacts = [(point, (0.0, 0.0, 0.0), normal) for point, normal in zip(impact.points, impact.normals, strict=True)]
-    v_plus, impulses = ug.impact(robot, impact.q, impact.v_before, contacts, 1.0, method="gibbs_appell")
+    found = ug.impact(robot, impact.q, impact.v_before, contacts, 1.0, method="gibbs_appell")
+    v_plus, impulses = found.v_after, found.impulses
     model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
     data = model.createData()
     rows = [

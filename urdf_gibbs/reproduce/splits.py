@@ -11,11 +11,11 @@ import urdf_gibbs as ug
 from urdf_gibbs.dynamics import gibbs_appell
 from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.model import Body
+from urdf_gibbs.names import Base, Method
 from urdf_gibbs.reproduce.claims import Grid
 from urdf_gibbs.reproduce.measure import bounded, error_against_pinocchio
-from urdf_gibbs.robot.load import Base
 
-METHOD = "gibbs_appell"
+METHOD: Method = "gibbs_appell"
 
 
 def all_in_B2(body: Body) -> Matrix:

@@ -1,4 +1,4 @@
-"""What the lint has to say: one finding is one line that names file, line, element, value and expectation."""
+"""Findings of the URDF checks: one line each, with file, line, element, value and expectation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark on a URDF. ``line`` is 0 where the source has no lines (a loaded object)."""
+    """One remark on a URDF.
+
+    Attributes:
+        severity: "error", "warning" or "note".
+        code: What kind of remark it is, in a word.
+        file: Path of the URDF, "<text>" for XML text.
+        line: In the file, from 1; 0 where the source has no lines (a loaded object).
+        element: What the remark is about.
+        value: What is there.
+        expected: What should be there.
+    """
 
     severity: Severity
     code: str
@@ -24,6 +34,11 @@ class Finding:
         return f"{self.file}:{self.line}: {self.severity}: {self.element}: found {self.value}, expected {self.expected} [{self.code}]"
 
     def as_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON.
+
+        Returns:
+            The attributes by name.
+        """
         return asdict(self)
 
 
@@ -33,7 +48,7 @@ class Findings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.items: list[Finding] = []
-        self.mistakes = 0  # how many errors so far, without a look at all items
+        self.mistakes = 0  # number of errors so far
 
     def error(self, code: str, line: int, element: str, value: object, expected: str) -> None:
         self.mistakes += 1

@@ -1,4 +1,4 @@
-"""Loaded urchin and urdfpy objects as a second way in: one duck-typed adapter reads both (they share their API)."""
+"""Reads loaded urchin and urdfpy objects: one duck-typed adapter for both, which share their API."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.arguments import shown
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.plausible import check_inertia, check_limits, checked_axis
@@ -25,7 +26,8 @@ from urdf_gibbs.robot.urdf import (
 def read_object(source: Any) -> Urdf:
     """Links and joints of a loaded ``urchin.URDF`` or ``urdfpy.URDF``."""
     if not (hasattr(source, "links") and hasattr(source, "joints") and hasattr(source, "name")):
-        raise ArgumentError(f"cannot load a {type(source).__name__}, expected a path, XML text, or a loaded urchin or urdfpy object")
+        found = f"source={shown(source)}, cannot load a {type(source).__name__}"
+        raise ArgumentError(f"{found}, expected a path, XML text, or a loaded urchin or urdfpy object")
     findings = Findings(f"<{type(source).__module__.split('.')[0]} object {source.name}>")
     urdf = Urdf(source.name or "", findings.file, findings)
     urdf.links = [_link(link, findings) for link in source.links]

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.robot.articulated import EPS, NOISE
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 
 Array = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ def inertia_scale(robot: Robot, q: Array) -> Array:
     A diagonal entry far below it, at round-off, is zero: a point mass on its own axis has M = 1e-18 rather than 0.
     """
     norm = np.linalg.norm
-    reach = norm(robot.com, axis=1)
+    reach = norm(robot.centre_of_mass, axis=1)
     total = np.abs(robot.mass).tolist()
     first = (np.abs(robot.mass) * reach).tolist()
     second = (np.abs(robot.mass) * reach**2 + norm(robot.inertia, axis=(1, 2))).tolist()
@@ -57,7 +58,7 @@ def _travel(joint: Joint, q: Array) -> float:
 def idle_velocities(robot: Robot, q: Array, M: Array, among: list[int] | None = None) -> list[int]:
     """Indices of the velocities that take part in a motion without inertia at q; [] where M (nv, nv) is regular.
 
-    among: those that may take part, where that is known; the rest of M is then not looked at.
+    among: those that may take part, where that is known; the rest of M is then ignored.
     """
     if among is not None:
         return [among[i] for i in _idle(M[np.ix_(among, among)], inertia_scale(robot, q)[among])]

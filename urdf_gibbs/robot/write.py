@@ -1,6 +1,6 @@
-"""A robot in a form that a file can keep: URDF text of what was read, and arrays of every number that enters the dynamics.
+"""Serialises a robot: URDF text of what was read, and arrays of every number that enters the dynamics.
 
-The text gives names and structure, the arrays give the numbers bit by bit: those of a robot changed by ``with_inertia``, and
+The text gives names and structure, the arrays give the numbers exactly: those of a robot changed by ``with_inertia``, and
 rotations that roll, pitch and yaw do not give back exactly.
 """
 
@@ -18,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import read_text
-from urdf_gibbs.robot.model import Robot, assemble
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
-INERTIAL_ARRAYS = ("mass", "com", "inertia")
+INERTIAL_ARRAYS = ("mass", "centre_of_mass", "inertia")
 
 
 def pack(robot: Robot) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -62,7 +63,7 @@ def pack(robot: Robot) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Robot:
-    """The robot of ``pack``, with the same fingerprint; it warns of nothing."""
+    """The robot of ``pack``, with the same fingerprint; without warnings."""
     text: str | bytes = arrays["source"].tobytes()
     if values["is_text"] and isinstance(text, bytes):
         text = text.decode("utf-8", "surrogatepass")
@@ -95,7 +96,7 @@ def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Rob
 
 
 def _is_content(file: str, text: str | bytes) -> bool:
-    """Whether the file, where there is one, is of this text: then it is the robot's indeed."""
+    """Whether the file exists and contains this text: then it is the robot's own file."""
     if not os.path.isfile(file):
         return not os.path.exists(file)
     try:
@@ -107,7 +108,7 @@ def _is_content(file: str, text: str | bytes) -> bool:
 
 def _flat(body: Inertia | None) -> tuple[float, ...]:
     """Thirteen numbers; NaN where there is no inertia."""
-    return (math.nan,) * 13 if body is None else (body.mass, *body.com, *body.inertia)
+    return (math.nan,) * 13 if body is None else (body.mass, *body.centre_of_mass, *body.inertia)
 
 
 def _inertia(row: list[float]) -> Inertia | None:
@@ -115,7 +116,7 @@ def _inertia(row: list[float]) -> Inertia | None:
 
 
 def _same(pose: Pose, row: list[float]) -> Pose:
-    """The pose of the row; the given one where that is equal, since shared identities make merging short."""
+    """The pose of the row; the given one where that is equal, since sharing identity objects speeds up merging."""
     stored = tuple(row[:9]), tuple(row[9:])
     return pose if stored == pose else stored  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""A trajectory as the arrays of one file, and back. stored.py looks at a file's bytes before anything is believed."""
+"""Converts a trajectory to the arrays of one file and back. stored.py checks a file's bytes before they are used."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from urdf_gibbs.simulation.impact_values import NUMBERS, SCALARS, STATES, VECTOR
 from urdf_gibbs.simulation.stored import Shape, check_numbers, check_points, check_shape, read_file, read_header, refuse
 from urdf_gibbs.simulation.trajectory import DENSE_TERMS, Phase, Trajectory
 
-FORMAT, VERSION = "urdf_gibbs trajectory", 1
+FORMAT, VERSION = "urdf_gibbs trajectory", 2
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
-    """The arrays of a file; "header" is JSON, impacts lie one behind the other."""
+    """The arrays of a file; "header" is JSON, impacts follow each other."""
     robot, robot_arrays = pack(trajectory.robot)
     impacts, phases = trajectory.impacts, trajectory.phases
     header = {
@@ -31,9 +31,9 @@ def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
         "settings": trajectory.settings,
         "statistics": trajectory.statistics,
         "impacts": [[impact.points, impact.walls, impact.law] for impact in impacts],
-        "phases": [[phase.point, phase.wall] for phase in phases],
+        "phases": [[phase.point, phase.wall, phase.mode] for phase in phases],
     }
-    arrays = {name: getattr(trajectory, name) for name in ("gravity", "t", "q", "v", "contact_forces")}
+    arrays = {name: getattr(trajectory, name) for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")}
     if trajectory.dense is not None:
         arrays["dense"] = trajectory.dense
     for name in (*VECTORS, *SCALARS):
@@ -50,13 +50,13 @@ def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
     return {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
 
 
-# Shapes of the entries of a file as far as they are known before it is read; () where an entry may be left out.
+# Shapes of a file's entries as far as they are known before it is read; (): the entry is optional.
 ROBOT_SHAPES: dict[str, Shape] = {
     "source": (None,),
     "joints": (None, None),
     "placement": (None, 4, 4),
     "mass": (None,),
-    "com": (None, 3),
+    "centre_of_mass": (None, 3),
     "inertia": (None, 3, 3),
     "links": (None, 13),
     "base_inertia": (13,),
@@ -69,6 +69,7 @@ SHAPES: dict[str, Shape] = {
     "q": (None, None),
     "v": (None, None),
     "contact_forces": (None, None),
+    "friction_forces": (None, None, 3),
     "dense": (),
     **{f"impacts.{name}": (None, 3) for name in VECTORS},
     **{f"impacts.{name}": (None,) for name in (*SCALARS, *NUMBERS)},
@@ -95,10 +96,10 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
     times = stored["phases.times"].tolist()
     return Trajectory(
         robot=robot,
-        **{name: stored[name] for name in ("gravity", "t", "q", "v", "contact_forces")},
+        **{name: stored[name] for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")},
         contact_names=tuple(header["contact_names"]),
         impacts=tuple(impacts),
-        phases=tuple(Phase(*names, *own) for names, own in zip(header["phases"], times, strict=True)),
+        phases=tuple(Phase(*names[:2], *own, *names[2:]) for names, own in zip(header["phases"], times, strict=True)),
         status=header["status"],
         settings=header["settings"],
         statistics=header["statistics"],
@@ -108,7 +109,7 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
 
 def _robot(values: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Robot:
     bodies = len(values["joints"])
-    for name in ("joints", "placement", "mass", "com", "inertia"):
+    for name in ("joints", "placement", "mass", "centre_of_mass", "inertia"):
         shape = ROBOT_SHAPES[name]
         check_shape(f"robot.{name}", stored[f"robot.{name}"].shape, (bodies, *shape[1:]))
         check_numbers(f"robot.{name}", stored[f"robot.{name}"], "not NaN" if name == "joints" else "finite")
@@ -118,13 +119,14 @@ def _robot(values: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Robot:
 
 
 def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any], robot: Robot) -> None:
-    """Refuse arrays that do not fit each other, the header or the robot, and times that are none."""
+    """Refuse arrays that do not fit each other, the header or the robot, and invalid times."""
     rows, count, touched = stored["t"].size, len(header["impacts"]), sum(len(points) for points, _, _ in header["impacts"])
     widths = {"q": robot.nq, "v_before": robot.nv, "v_after": robot.nv}
     expected: dict[str, Shape] = {
         "q": (rows, robot.nq),
         "v": (rows, robot.nv),
         "contact_forces": (rows, len(header["contact_names"])),
+        "friction_forces": (rows, len(header["contact_names"]), 3),
         **{f"impacts.{name}": (touched, 3) for name in VECTORS},
         **{f"impacts.{name}": (touched,) for name in SCALARS},
         **{f"impacts.{name}": (count, width) for name, width in widths.items()},

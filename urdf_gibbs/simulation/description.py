@@ -1,4 +1,4 @@
-"""What is simulated: a robot, what it can touch and by which law, checked and never changed. Nothing is compiled here."""
+"""What is simulated: a robot, what it can touch and the impact law, checked and immutable. Nothing is compiled here."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import vector, within
+from urdf_gibbs.arguments import flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
+from urdf_gibbs.contact.coefficients import Coefficients, FrictionLike, coefficients
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
-from urdf_gibbs.names import Law
+from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.controlled import Controller, Switches
+from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.plain import plain, read_only
 from urdf_gibbs.walls import Vibration, Wall, described
+from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
+PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
 LONGEST_TIE = 1e-3  # s
-QUATERNION = 1e-6  # how far from 1 the norm of a quaternion may be
+QUATERNION_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
 
 
@@ -34,13 +38,15 @@ RADIANS_PER_STEP = 0.5  # of a vibrating wall
 class Description:
     """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
 
-    ``resistance`` (nv,) is the damping that acts, ``torque`` (nv,) what acts all the time.
+    ``resistance`` (nv,) is the joint damping that acts, ``torque`` (nv,) a constant torque.
     """
 
     robot: Robot
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
+    friction: Coefficients
+    paradox: Paradox
     gravity: Array
     points: tuple[ContactPoint, ...]
     pairs: tuple[Pair, ...]
@@ -61,8 +67,10 @@ class Description:
     memory: float
 
     def candidates(self) -> Candidates:
-        """All that could touch; ArgumentError where walls have one name, or a point does not fit inside one."""
-        return candidates(self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution)
+        """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
+        return candidates(
+            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+        )
 
     @property
     def is_controlled(self) -> bool:
@@ -78,19 +86,19 @@ class Description:
         """Calls of the controller per second, 0 where it has no rate."""
         return self.controller_rate or 0.0 if self.is_controlled else 0.0
 
-    def longest_step(self, found: Candidates) -> float:
-        """Short enough for what the robot's own motion does not show: walls that vibrate, walls that are Python functions.
+    def longest_step(self, candidates: Candidates) -> float:
+        """A step short enough to resolve walls that vibrate and walls that are Python functions.
 
-        How fast a motion is that is a Python function shows when it is evaluated (Surfaces.pace).
+        How fast a motion given as a Python function is shows only when it is evaluated (Surfaces.max_step).
         """
         moved = [wall.motion for wall in self.walls if isinstance(wall.motion, Vibration)]
         bounds = [self.max_step, *(RADIANS_PER_STEP / abs(motion.omega) for motion in moved if motion.omega)]
-        if (found.surfaces.kind == IMPLICIT).any() or (found.surfaces.whole[:, MOVES] == FUNCTION).any():
+        if (candidates.surfaces.kind == IMPLICIT).any() or (candidates.surfaces.integers[:, MOVES] == FUNCTION).any():
             bounds.append(10.0 * self.resolution)
         return min(bounds)
 
     def settings(self, longest_step: float) -> dict[str, Any]:
-        """As plain values, for a trajectory."""
+        """The settings as plain values, for a trajectory."""
         points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
         values = {
             "rtol": self.rtol,
@@ -103,6 +111,7 @@ class Description:
             "cycle": self.cycle,
             "law": self.law,
             "restitution": self.restitution,
+            "friction": tuple(self.friction),
             "walls": [described(wall) for wall in self.walls],
             "points": points,
         }
@@ -115,6 +124,8 @@ def describe(
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
+    friction: FrictionLike,
+    paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
@@ -128,14 +139,21 @@ def describe(
     **numbers: Any,
 ) -> Description:
     """The description of these options, ``numbers`` being tolerances, times and memory; ArgumentError where one is wrong."""
-    if law not in LAWS:
-        raise UnknownNameError("impact law", law, LAWS)
+    check_robot(robot)
+    law = one_of(law, LAWS, "law")  # type: ignore[assignment]
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     restitution = within(restitution, 0.0, 1.0, "restitution")
+    rough = coefficients(friction, "friction")
+    if rough.static > 0.0 and law == "newton_equality":
+        raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
-    given = (walls,) if isinstance(walls, Wall) else tuple(walls) if isinstance(walls, Iterable) else (walls,)
+    given = tuple(wall_list(walls))
+    if points is not None and not isinstance(points, str):
+        points = listed(points, "None, 'collision', or a list of link names and points", "points")
+    pairs = listed(pairs, "a list of (name, name) or (name, name, distance)", "pairs")
     resolved = resolve_points(robot, points) if given or points is not None else ()
     if given and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
@@ -144,16 +162,18 @@ def describe(
         walls=given,
         law=law,
         restitution=restitution,
+        friction=rough,
+        paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=resolve_pairs(robot, resolved, pairs),
-        joint_limits=bool(joint_limits),
-        resistance=read_only(_resistance(robot) if damping else np.zeros(robot.nv)),
+        joint_limits=flag(joint_limits, "joint_limits"),
+        resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
         torque=read_only(vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")),
-        dense=bool(dense),
+        dense=flag(dense, "dense"),
         **numbers,
     )
 
@@ -200,15 +220,16 @@ class Start(NamedTuple):
 
 
 def checked_start(robot: Robot, q0: ArrayLike, v0: ArrayLike | None, duration: float) -> Start:
-    """The start and the duration of a run as it takes them; v0 None: at rest."""
+    """Start and duration of a run, checked; v0 None: at rest."""
+    check_robot(robot)
     q = vector(q0, robot.nq, "q0")
     v = vector(np.zeros(robot.nv) if v0 is None else v0, robot.nv, "v0")
     duration = within(duration, 0.0, np.inf, "duration")
     if duration == np.inf:
         raise ArgumentError("duration=inf, expected a finite number of seconds")
-    floating = robot.joints if robot.nq != robot.nv else ()  # they alone have more positions than velocities
+    floating = robot.joints if robot.nq != robot.nv else ()  # only floating joints have more positions than velocities
     quaternions = [joint.iq + 3 for joint in floating if joint.type == "floating" and not joint.is_mimic]
-    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION for k in quaternions):
+    if any(abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) > QUATERNION_TOLERANCE for k in quaternions):
         joint, off = quaternion_error(robot.joints, q)
         raise ArgumentError(f"the quaternion of joint {joint!r} in q0 has a norm off by {off:.3g}, expected 1 (order x y z w)")
     return Start(q, v, duration)

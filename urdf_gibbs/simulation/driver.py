@@ -1,4 +1,4 @@
-"""The driver of the hybrid simulation: flight, landing, impact, rest. Compiled; Python sees it again when its record is full."""
+"""The driver of the hybrid simulation: flight, landing, impact, rest. Compiled; returns to Python when its record is full."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
-from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening, project, pushing
-from urdf_gibbs.simulation.landing import land, passed, release
+from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
+from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
+from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
+    ACCEL,
     ADVANCE,
-    AGAIN,
     APART,
     BAD_WALL,
     CONTROLLER,
     CRAWLING,
     FINISHED,
     GAP,
+    GRADIENT,
     LEAVING,
     NOT_FINITE,
     NOT_LANDED,
@@ -29,260 +31,269 @@ from urdf_gibbs.simulation.layout import (
     PRESENT,
     RATE,
     RESTING,
-    RISE,
+    RETRY,
     UNDERFLOW,
-    UNIT,
     Record,
     State,
     System,
 )
-from urdf_gibbs.simulation.record import room_left, write_row
-from urdf_gibbs.simulation.rows import see_contacts, take_state
-from urdf_gibbs.simulation.strike import MOST_STALLS, PROJECTIONS, strike
-from urdf_gibbs.simulation.switching import ask, crawls, first_switch
-from urdf_gibbs.simulation.turning import TURN, see_turning, vouched
+from urdf_gibbs.simulation.record import has_room, write_friction, write_row
+from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts
+from urdf_gibbs.simulation.rough_impact import project_rough
+from urdf_gibbs.simulation.rows import load_state, update_gaps
+from urdf_gibbs.simulation.switching import call_switches, first_switch, is_crawling
+from urdf_gibbs.simulation.turning import MAX_TURN, bound_turning, longest_safe_step
 
-SAFETY = 0.87  # of the next step
-NEGLIGIBLE = 1e-15  # of the time: shorter steps do not exist
-SHORT = 1e-9  # s: what goes wrong in steps as short as this does not go wrong because they are too long
-STALL = 1e-11  # of the time, at least of a second: steps as short as this do not get anywhere
+SAFETY = 0.87  # factor on the length of the next step
+NEGLIGIBLE = 1e-15  # relative to the time: shorter steps are lost in rounding
+SHORT = 1e-9  # s: a failure in a step this short is not cured by a shorter one
+STALL = 1e-11  # relative to the time, or to one second: steps this short make no progress
 
 
 @jit
-def look(st: State) -> tuple[bool, bool]:
-    """How each free contact starts a step; whether one strikes at once, and whether one comes to rest."""
+def classify_contacts(st: State) -> tuple[bool, bool]:
+    """Set the mode of each free contact at the start of a step; returns whether one strikes at once, and whether one comes to rest."""
     strikes, rests = False, False
-    # Where rows nearly depend on each other, impact and projection can hand a last approach back and forth: each time it counts less.
-    slow = REST * 4.0**st.repeats if st.settled == st.time else REST
+    # With nearly dependent rows, impact and projection can pass a small approach back and forth: raise the threshold each time.
+    slow = REST * 4.0**st.repeats if st.settled_at == st.time else REST
     for c in range(st.gaps.shape[0]):
-        st.how[c] = APART
-        unit = st.gaps[c, UNIT]
-        if st.gaps[c, GAP] > TOUCH * unit or st.held[c]:
+        st.mode[c] = APART
+        gradient = st.gaps[c, GRADIENT]
+        if st.gaps[c, GAP] > TOUCH * gradient or st.held[c]:
             continue
-        rate, rise = st.gaps[c, RATE] / unit, st.gaps[c, RISE] / unit
+        rate, accel = st.gaps[c, RATE] / gradient, st.gaps[c, ACCEL] / gradient
         if rate < -slow:
             strikes = True
-        elif rate > 0.0 and not at_rest(rate, rise, st.zeno):
-            st.how[c] = LEAVING
+        elif rate > 0.0 and not at_rest(rate, accel, st.zeno):
+            st.mode[c] = LEAVING
         else:
-            st.how[c] = RESTING
-            rests = rests or rise < -CALM * max(1.0, abs(rise))
+            st.mode[c] = RESTING
+            rests = rests or accel < -CALM * max(1.0, abs(accel))
     return strikes, rests
 
 
 @jit
 def refresh(s: System, st: State, r: Record) -> int:
-    """Derivative, contact forces and gaps of the present state."""
+    """Compute derivative, contact forces and gaps of the present state."""
     for c in range(st.force.shape[0]):
         st.force[c] = 0.0
-    s.least = 0.0
+    clear_friction(s)
+    s.least_force = 0.0
     status = derivative(s, st, st.time, PRESENT, 0)
     if status != OK:
         return status
     for m in range(st.K.shape[1]):
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
-    if st.holding > 0:
-        pushing(s, st)
+    s.friction.stopping = 0
+    if st.held_count > 0 and s.friction.acts:
+        update_sliding(s, st)
+    elif st.held_count > 0:
+        use_pushing_forces(s, st)
     if r.rows > 0:
         copy(st.force, r.force[r.rows - 1])
+        write_friction(s, r, r.rows - 1)
     st.fresh = 1
-    return see_contacts(s, st, st.time, 0)
+    return update_gaps(s, st, st.time, 0)
 
 
 @jit
-def next_length(error: float) -> float:
-    """Of a step whose error is just right, after one of this error, which is of order 8: by roots, a power costs as much as a stage."""
+def step_factor(error: float) -> float:
+    """Factor from the length of a step to that of the next, error^(-1/8) with a margin; three square roots are cheaper than a power."""
     return SAFETY / np.sqrt(np.sqrt(np.sqrt(error)))
 
 
 @jit
-def pulled(s: System, st: State) -> bool:
-    """Whether a held contact must be let go at once: a force that is switched on pulls at it."""
-    if st.holding == 0 or s.least >= 0.0:
+def must_release(s: System, st: State) -> bool:
+    """Whether a held contact has to be released at once, because a force that has just been switched on pulls at it."""
+    if st.held_count == 0 or s.least_force >= 0.0:
         return False
     copy(st.y, st.work)
-    return opening(s, st, st.time) > 1.0
+    return opening_rate(s, st, st.time) > 1.0
 
 
 @jit
 def first_event(s: System, st: State, h: float) -> tuple[int, float]:
-    """A status, and the fraction of the step at which something happens first, 2 where nothing does.
+    """A status, and the fraction of the step at which the first event happens, 2 where there is none.
 
-    A contact closes, which is then st.target, a held contact is let go, or a switch of the controller is thrown.
+    An event: a contact closes (then it is st.target), a held contact is released, or a switch of the controller is thrown.
     """
     suspects = find_suspects(s, st, h)
-    pulls = st.holding > 0 and s.least < 0.0
-    switched = s.switches.shape[0] > 0
-    where = 2.0
+    pulls = st.held_count > 0 and s.least_force < 0.0
+    has_switches = s.switches.shape[0] > 0
+    fraction = 2.0
     st.target = -1
-    if suspects > 0 or pulls or switched or st.dense:
+    if suspects > 0 or pulls or has_switches or st.dense:
         status = dense_coefficients(s, st, h)
         if status != OK:
-            return status, where
+            return status, fraction
     if suspects > 0:
-        where = first_closing(s, st, h)
-        if np.isnan(where):
+        fraction = first_closing(s, st, h)
+        if np.isnan(fraction):
             return BAD_WALL, 2.0
     if pulls:
-        lets = release(s, st, h)
-        if lets < 0.0:
-            return int(-lets), where
-        if lets < where:
-            where = lets
+        released = first_release(s, st, h)
+        if released < 0.0:
+            return int(-released), fraction
+        if released < fraction:
+            fraction = released
             st.target = -1
-    if switched:
-        turns = first_switch(s, st, h, min(where, 1.0))
-        if np.isnan(turns):
-            return CONTROLLER, where
-        if turns < where:
-            where = turns
+    if has_switches:
+        thrown = first_switch(s, st, h, min(fraction, 1.0))
+        if np.isnan(thrown):
+            return CONTROLLER, fraction
+        if thrown < fraction:
+            fraction = thrown
             st.target = -1
-    return OK, where
+    return OK, fraction
 
 
 @jit
-def choose_sides(s: System, st: State) -> int:
-    """On which side of its switches the controller is from here on."""
-    return ask(s, st.time, st.y, s.code.sides) if s.switches.shape[0] > 0 else OK
+def update_sides(s: System, st: State) -> int:
+    """Determine on which sides of its switches the controller is from here on."""
+    return call_switches(s, st.time, st.y, s.code.sides) if s.switches.shape[0] > 0 else OK
 
 
 @jit
-def begin(s: System, st: State, r: Record) -> int:
-    """The first row of a run."""
+def write_first_row(s: System, st: State, r: Record) -> int:
+    """Write the first row of a run."""
     if r.rows > 0 or st.accepted > 0 or st.impacts > 0:
         return OK
-    write_row(r, st, False)
-    return choose_sides(s, st)
+    write_row(s, r, st, False)
+    return update_sides(s, st)
 
 
 @jit
 def call_controller(s: System, st: State, tiny: float) -> int:
-    """Where it has a rate and its time has come."""
-    if not (st.rate > 0.0 and st.time >= st.call - tiny):
+    """Call a controller that has a rate, if it is due."""
+    if not (st.controller_rate > 0.0 and st.time >= st.next_call - tiny):
         return OK
-    take_state(s, st.y)
+    load_state(s, st.y)
     s.time[0] = st.time
     if call4(s.code.control, s.time.ctypes.data, s.q.ctypes.data, s.v.ctypes.data, s.torque.ctypes.data) != 0:
         return CONTROLLER
-    st.call = np.floor(st.call * st.rate + 1.5) / st.rate
+    st.next_call = np.floor(st.next_call * st.controller_rate + 1.5) / st.controller_rate
     st.fresh = 0
     return OK
 
 
 @jit
-def must_strike(s: System, st: State) -> bool:
-    """Whether something strikes, comes to rest or must be let go before the next step."""
-    strikes, rests = look(st)
-    return strikes or (st.settled != st.time and (rests or pulled(s, st)))
+def must_resolve(s: System, st: State) -> bool:
+    """Whether a contact strikes, comes to rest or has to be released before the next step."""
+    strikes, rests = classify_contacts(st)
+    return strikes or (st.settled_at != st.time and (rests or s.friction.stopping > 0 or must_release(s, st)))
 
 
 @jit
-def strike_here(s: System, st: State, r: Record, target: int) -> int:
-    """An impact may throw a switch as well."""
-    status = strike(s, st, r, target)
-    return choose_sides(s, st) if status == OK else status
+def resolve_here(s: System, st: State, r: Record, target: int) -> int:
+    """Resolve the contacts at the present time; an impact may throw a switch as well."""
+    status = resolve_contacts(s, st, r, target)
+    return update_sides(s, st) if status == OK else status
 
 
 @jit
-def moved_by_function(s: System) -> bool:
-    """Whether a Python function moves a wall."""
-    found = False
-    for i in range(s.surfaces.whole.shape[0]):
-        found = found or s.surfaces.whole[i, MOVES] == FUNCTION
-    return found
+def any_wall_function(s: System) -> bool:
+    """Whether a Python function moves one of the walls."""
+    any_function = False
+    for i in range(s.surfaces.integers.shape[0]):
+        any_function = any_function or s.surfaces.integers[i, MOVES] == FUNCTION
+    return any_function
 
 
 @jit
-def bounded(s: System, st: State, h: float, by_function: bool) -> float:
-    """The length h, or a shorter one whose two ends tell what happens between."""
-    return vouched(s, st, h) if by_function or 2.0 * h * st.fastest > TURN else h
+def bounded_step(s: System, st: State, h: float, by_function: bool) -> float:
+    """The length h, or a shorter one for which the two ends of the step suffice to bound the gaps between them."""
+    return longest_safe_step(s, st, h) if by_function or 2.0 * h * st.fastest_turn > MAX_TURN else h
 
 
 @jit
-def proposed(s: System, st: State, tiny: float, by_function: bool) -> float:
-    """The length of the next step; 0 where it would be none."""
+def propose_step(s: System, st: State, tiny: float, by_function: bool) -> float:
+    """The length of the next step; 0 where it would vanish."""
     left = st.end - st.time
-    h = bounded(s, st, min(st.stride, st.longest, left), by_function)
-    if st.rate > 0.0:
-        h = min(h, st.call - st.time)
+    h = bounded_step(s, st, min(st.step_length, st.max_step, left), by_function)
+    if st.held_count > 0 and s.friction.acts:
+        h = up_to_stop(s, h)
+    if st.controller_rate > 0.0:
+        h = min(h, st.next_call - st.time)
     if h > tiny:
         return h
-    return 0.0 if st.stride <= tiny else min(2.0 * tiny, left)
+    return 0.0 if st.step_length <= tiny else min(2.0 * tiny, left)
 
 
 @jit
-def refuse(st: State, length: float) -> int:
-    """The step is tried again, with this length."""
-    st.stride = length
+def reject(st: State, length: float) -> int:
+    """Reject the step; it is tried again with this length."""
+    st.step_length = length
     st.rejected += 1
-    st.again = 1
-    return AGAIN
+    st.retrying = 1
+    return RETRY
 
 
 @jit
-def attempt(s: System, st: State, h: float, by_function: bool) -> tuple[int, float]:
-    """A step from y to new: OK, AGAIN where it was refused, or what is the matter; and its error against the tolerance."""
-    s.least = 0.0
+def try_step(s: System, st: State, h: float, by_function: bool) -> tuple[int, float]:
+    """A step from y to new. Returns OK, RETRY where it was rejected, or an error status; and its error relative to the tolerance."""
+    s.least_force = 0.0
     status = step(s, st, h)
     if status == CONTROLLER:
         return status, np.inf
     error = error_norm(st, h) if status == OK else np.inf
     if error <= 1.0:
-        status = see_contacts(s, st, st.time + h, 1)
+        status = update_gaps(s, st, st.time + h, 1)
     if not error <= 1.0 or status != OK:
         if status != OK and h < SHORT:
             return status, error
-        refuse(st, h * (max(0.2, next_length(error)) if status == OK and np.isfinite(error) else 0.2))
-        return CRAWLING if s.in_stages and crawls(st) else AGAIN, error
-    see_turning(s, st)
-    most = bounded(s, st, h, by_function)
+        reject(st, h * (max(0.2, step_factor(error)) if status == OK and np.isfinite(error) else 0.2))
+        return CRAWLING if s.in_stages and is_crawling(st) else RETRY, error
+    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_start(s, st):
+        return reject(st, 0.5 * h), error
+    bound_turning(s, st)
+    most = bounded_step(s, st, h, by_function)
     if h > 1.1 * most and h > SHORT:
-        st.stride = most
+        st.step_length = most
         st.rejected += 1
-        return AGAIN, error
-    return CRAWLING if s.in_stages and crawls(st) else OK, error
+        return RETRY, error
+    return CRAWLING if s.in_stages and is_crawling(st) else OK, error
 
 
 @jit
-def to_first_event(s: System, st: State, h: float, tiny: float) -> tuple[int, float, bool]:
-    """The step shortened to what happens first in it: a status or AGAIN, its length, and whether something happens at its end."""
-    status, where = first_event(s, st, h)
+def shorten_to_event(s: System, st: State, h: float, tiny: float) -> tuple[int, float, bool]:
+    """Shorten the step to its first event. Returns a status or RETRY, the length, and whether the step ends with an event."""
+    status, fraction = first_event(s, st, h)
     length = h
-    event = where <= 1.0
+    event = fraction <= 1.0
     if status == OK and event:
-        status = land(s, st, h, max(where * h, tiny))
-        length = st.stride
-        if status == OK and passed(st):
+        status = land(s, st, h, max(fraction * h, tiny))
+        length = st.step_length
+        if status == OK and penetrates(st):
             status = NOT_LANDED
         if status == OK and st.dense:
             status = dense_coefficients(s, st, length)
-    if status != OK:  # the motion between is not known well enough: again, in shorter steps
-        shorter = min(where, 1.0) * h
+    if status != OK:  # the interpolant was not accurate enough: retry with a shorter step
+        shorter = min(fraction, 1.0) * h
         if status != CONTROLLER and shorter >= SHORT:
-            status = refuse(st, 0.25 * shorter)
+            status = reject(st, 0.25 * shorter)
     return status, length, event
 
 
 @jit
 def accept(s: System, st: State, r: Record, length: float, tiny: float) -> int:
-    """The new state is the present one, and a row of the record; what holds is kept closed."""
+    """Accept the step: the new state becomes the present one and a row of the record; held contacts are projected back."""
     t = st.time
     st.stalls = st.stalls + 1 if length <= STALL * max(1.0, abs(t)) else 0
-    if st.stalls > MOST_STALLS:
+    if st.stalls > MAX_STALLS:
         return UNDERFLOW
     st.time = st.end if st.end - t - length <= tiny else t + length
-    if st.rate > 0.0 and abs(st.call - t - length) <= tiny:
-        st.time = st.call
+    if st.controller_rate > 0.0 and abs(st.next_call - t - length) <= tiny:
+        st.time = st.next_call
     copy(st.new, st.y)
     copy(st.K[STAGES], st.K[0])
     for c in range(st.gaps.shape[0]):
-        copy(st.after[c], st.gaps[c])
+        copy(st.new_gaps[c], st.gaps[c])
     st.accepted += 1
-    write_row(r, st, True)
-    if st.holding == 0:
+    write_row(s, r, st, True)
+    if st.held_count == 0:
         return OK
-    status = project(s, st, PROJECTIONS)
+    status = project_rough(s, st, MAX_PROJECTIONS) if s.friction.acts else project(s, st, MAX_PROJECTIONS)
     if status != OK:
         return status
     copy(st.y, r.y[r.rows - 1])
@@ -290,45 +301,45 @@ def accept(s: System, st: State, r: Record, length: float, tiny: float) -> int:
 
 
 @jit
-def go_on(s: System, st: State, r: Record, tiny: float, by_function: bool) -> int:
-    """One step, to the first event in it, and what happens there; AGAIN where it was refused."""
-    h = proposed(s, st, tiny, by_function)
+def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -> int:
+    """Take one step up to its first event and handle that event; RETRY where the step was rejected."""
+    h = propose_step(s, st, tiny, by_function)
     if h == 0.0:
         return UNDERFLOW
-    status, error = attempt(s, st, h, by_function)
+    status, error = try_step(s, st, h, by_function)
     if status != OK:
         return status
-    grown = h * (min(1.0 if st.again else 10.0, next_length(error)) if error > 0.0 else 10.0)
-    st.again = 0
-    status, length, event = to_first_event(s, st, h, tiny)
+    grown = h * (min(1.0 if st.retrying else 10.0, step_factor(error)) if error > 0.0 else 10.0)
+    st.retrying = 0
+    status, length, event = shorten_to_event(s, st, h, tiny)
     if status != OK:
         return status
-    st.stride = h if event else grown
+    st.step_length = h if event else grown
     status = accept(s, st, r, length, tiny)
     if status != OK or not event:
         return status
-    status = choose_sides(s, st)  # before: what is held may be let go
-    return strike_here(s, st, r, st.target) if status == OK else status
+    status = update_sides(s, st)  # first, because the new sides may release a held contact
+    return resolve_here(s, st, r, st.target) if status == OK else status
 
 
 @block(ADVANCE, System, State, Record, int)
 def advance(s: System, st: State, r: Record, steps: int) -> int:
-    """Go on until the end, until the record is full or ``steps`` have been tried, or until something is the matter."""
-    by_function = moved_by_function(s)
-    status = begin(s, st, r)
+    """Continue until the end of the run, until the record is full or ``steps`` steps have been tried, or until an error."""
+    by_function = any_wall_function(s)
+    status = write_first_row(s, st, r)
     if status != OK:
         return status
     for _ in range(steps):
         tiny = NEGLIGIBLE * max(1.0, abs(st.time))
         if st.end - st.time <= tiny:
             return FINISHED
-        if not room_left(r, st.gaps.shape[0]):
+        if not has_room(r, st.gaps.shape[0]):
             return PAUSED
         status = call_controller(s, st, tiny)
         if status == OK and st.fresh == 0:
             status = refresh(s, st, r)
         if status == OK:
-            status = strike_here(s, st, r, -1) if must_strike(s, st) else go_on(s, st, r, tiny, by_function)
-        if status not in (OK, AGAIN):
+            status = resolve_here(s, st, r, -1) if must_resolve(s, st) else take_step(s, st, r, tiny, by_function)
+        if status not in (OK, RETRY):
             return status
     return PAUSED

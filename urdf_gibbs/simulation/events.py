@@ -1,11 +1,11 @@
 """When does a gap close within a step? Compiled.
 
-A gap along a step is bounded from below by the Bernstein coefficients of a polynomial. First a quintic from the gap and its two rates
-at both ends, with a generous margin for its error: nearly all contacts are ruled out by it. For the others the gap is sampled on the
-step's dense output at Chebyshev nodes; where the polynomial through them has not converged the interval is halved. Subdivision
-then finds the first root, however many there are, and however shallow down to DEPTH.
+The Bernstein coefficients of a polynomial bound a gap along a step from below. First a quintic through the gap and its two derivatives
+at both ends, with a generous margin for its error, rules out nearly all contacts. For the others the gap is sampled at Chebyshev nodes
+of the step's dense output; where the polynomial through them has not converged, the interval is halved. Subdivision then finds the first
+root, however many there are, down to a depth of DEPTH.
 
-How long a step may be for its two ends to tell so much: turning.py.
+turning.py limits the step to a length for which its two ends suffice.
 """
 
 from __future__ import annotations
@@ -19,61 +19,61 @@ from urdf_gibbs.contact.kinematics import LIMIT, WALL, contact_gap
 from urdf_gibbs.contact.surfaces import CYLINDER, ELLIPSOID, HEIGHT, IMPLICIT, PLANE, SIZE, SPHERE, STEEPEST
 from urdf_gibbs.engine.jit import block, call2, jit, jit_inline
 from urdf_gibbs.simulation.flight import dense_state
-from urdf_gibbs.simulation.layout import APART, CLOSING, GAP, LEAVING, RATE, RESTING, RISE, SPEED, UNIT, State, System
-from urdf_gibbs.simulation.roots import DEGREE, NODES, ROUNDING, TO_BERNSTEIN, TO_CHEBYSHEV, first_root, without_zero
-from urdf_gibbs.simulation.turning import TURN, turning_of
+from urdf_gibbs.simulation.layout import ACCEL, APART, FIRST_CLOSING, GAP, GRADIENT, LEAVING, RATE, RESTING, SPEED, State, System
+from urdf_gibbs.simulation.roots import DEGREE, NODES, ROUNDING, TO_BERNSTEIN, TO_CHEBYSHEV, divide_by_x, first_root
+from urdf_gibbs.simulation.turning import MAX_TURN, turning_bounds
 
 Array = Any
 
-DEPTH = 1e-12  # m: a gap that does not fall below minus this does not close
+DEPTH = 1e-12  # m: a gap that never falls below -DEPTH does not close
 TOUCH = 1e-11  # m: a gap below this is closed
-SINK = 1e-12  # m: how far a contact that has just been released may sink before it is taken up again
-SAFETY = 4.0  # of the quintic's error estimate
-ROUGH = 0.02
+SINK = 1e-12  # m: how far a contact that was just released may sink before it counts as closed again
+SAFETY = 4.0  # factor on the quintic's error estimate
+ROUGH = 0.02  # share of the change of acceleration added to the margin
 TAIL = 1e-12  # m: the last Chebyshev coefficients of a converged fit
-HALVINGS = 16  # of a step, for a gap that is smooth
-KINKS = 40  # and for one that is not
-THROUGH = 1e-14  # m: a gap below this at the start of a step is a root that has been dealt with
-WIDEST = 0.16  # between two nodes
+MAX_HALVINGS = 16  # of a step, for a smooth gap
+MAX_HALVINGS_AT_KINK = 40  # and for a gap with kinks
+THROUGH = 1e-14  # m: a smaller gap at the start of a step is a root that has already been handled
+WIDEST = 0.16  # largest distance between two nodes
 REMAINDER = 1.0 / 46080.0  # 1 / (6! 4^3): the largest error of quintic interpolation, of h^6 times the sixth derivative
 
 
 @jit_inline
-def may_close(start: Array, end: Array, h: float, how: int, depth: float, smooth: bool, steep: float, remainder: float) -> bool:
-    """From phi and its rates at both ends: False only where the gap cannot close within the step.
+def may_close(start: Array, end: Array, h: float, mode: int, depth: float, smooth: bool, steep: float, remainder: float) -> bool:
+    """Decide from phi and its derivatives at both ends: False only where the gap cannot close within the step.
 
-    ``steep``: the greatest |grad phi|; ``remainder``: how far the quintic may be off because the body turns.
+    ``steep``: the greatest |grad phi|; ``remainder``: the error of the quintic because the body turns.
     """
-    if not smooth:  # how far the point can come in that time, and back
+    if not smooth:  # distance the point can travel in this time, there and back
         return not min(start[GAP], end[GAP]) > 2.0 * h * max(start[SPEED], end[SPEED]) * steep
-    g0, d0, a0 = start[GAP], h * start[RATE], h * h * start[RISE]
-    g1, d1, a1 = end[GAP], h * end[RATE], h * h * end[RISE]
+    g0, d0, a0 = start[GAP], h * start[RATE], h * h * start[ACCEL]
+    g1, d1, a1 = end[GAP], h * end[RATE], h * h * end[ACCEL]
     margin = SAFETY * abs((d0 - d1) / 32.0 + (a0 + a1) / 64.0) + ROUGH * abs(a1 - a0) + remainder
     margin += 1e-15 * (abs(g0) + abs(d0) + abs(a0) + abs(g1) + abs(d1) + abs(a1))
-    b1 = g0 + 0.2 * d0  # products: divisions would be most of what a candidate costs
+    b1 = g0 + 0.2 * d0  # products, as divisions would dominate the cost of a candidate
     b2 = g0 + 0.4 * d0 + 0.05 * a0
     b3 = g1 - 0.4 * d1 + 0.05 * a1
     b4 = g1 - 0.2 * d1
-    if how == APART:
+    if mode == APART:
         return not min(g0, b1, b2, b3, b4, g1) > margin
-    if how == RESTING:
+    if mode == RESTING:
         return not min(b1, b2, b3, b4, g1) > margin - depth
     return not min(d0, 2.5 * (b2 - g0), 5.0 / 3.0 * (b3 - g0), 1.25 * (b4 - g0), g1 - g0) > margin
 
 
 @jit
-def gap_at(s: System, st: State, h: float, c: int, where: float) -> float:
+def gap_at(s: System, st: State, h: float, c: int, fraction: float) -> float:
     """phi of contact c at a fraction of the step."""
-    dense_state(s, st, where)
+    dense_state(s, st, fraction)
     copy(st.work, s.q)
     if s.contacts.kind[c] != LIMIT:
         call2(s.code.placements, s.q.ctypes.data, s.T.ctypes.data)
-    return contact_gap(s, c, st.time + where * h)
+    return contact_gap(s, c, st.time + fraction * h)
 
 
 @jit
 def is_smooth(s: System, c: int) -> bool:
-    """Whether the gap is as smooth as the motion, so that two ends tell what happens between. Users' functions are taken to be."""
+    """Whether the gap is as smooth as the motion, so that the two ends of a step suffice. Users' functions are assumed to be."""
     if s.contacts.kind[c] != WALL:
         return True
     kind = s.surfaces.kind[s.contacts.surface[c]]
@@ -81,14 +81,14 @@ def is_smooth(s: System, c: int) -> bool:
 
 
 @jit
-def unit_at_wall(s: System, st: State, c: int) -> float:
-    """The least |grad phi| where contact c is closed: phi is in metres there, whatever it is far away."""
+def gradient_at_wall(s: System, st: State, c: int) -> float:
+    """The least |grad phi| where contact c is closed: it converts phi to metres there, whatever phi is far away."""
     if s.contacts.kind[c] != WALL:
         return 1.0
     i = s.contacts.surface[c]
     kind = s.surfaces.kind[i]
     if kind == IMPLICIT:
-        return min(st.gaps[c, UNIT], st.after[c, UNIT])
+        return min(st.gaps[c, GRADIENT], st.new_gaps[c, GRADIENT])
     if kind == ELLIPSOID and s.contacts.radius[c] == 0.0:
         axes = s.surfaces.values[i, SIZE : SIZE + 3]
         return min(axes[0], axes[1], axes[2]) / max(axes[0], axes[1], axes[2])
@@ -98,24 +98,26 @@ def unit_at_wall(s: System, st: State, c: int) -> float:
 @jit
 def steepness(s: System, st: State, c: int) -> float:
     """The greatest |grad phi| near contact c."""
-    steep = max(st.gaps[c, UNIT], st.after[c, UNIT])
+    steep = max(st.gaps[c, GRADIENT], st.new_gaps[c, GRADIENT])
     if s.contacts.kind[c] == WALL and s.surfaces.kind[s.contacts.surface[c]] == HEIGHT:
         return max(steep, s.surfaces.values[s.contacts.surface[c], STEEPEST])
     return steep
 
 
 @jit
-def allowed(st: State, c: int) -> float:
-    """How deep (in units of phi) a contact may be within this step before it counts as closed: where it started, or SINK more."""
-    if st.how[c] == RESTING:
-        return SINK * st.gaps[c, UNIT] + max(0.0, -st.gaps[c, GAP])
-    return max(0.0, -st.gaps[c, GAP]) if st.how[c] == LEAVING else 0.0
+def allowed_depth(st: State, c: int) -> float:
+    """How deep (in units of phi) a contact may be within this step before it counts as closed: its initial depth, or SINK more."""
+    if st.mode[c] == RESTING:
+        return SINK * st.gaps[c, GRADIENT] + max(0.0, -st.gaps[c, GAP])
+    return max(0.0, -st.gaps[c, GAP]) if st.mode[c] == LEAVING else 0.0
 
 
 @jit
-def sampled(s: System, st: State, h: float, c: int, start: float, width: float, values: Array) -> tuple[float, float, float]:
-    """The gap at the nodes of a part of the step, in values (11,): the largest of them, the least, and the size of the last coefficients
-    of the polynomial through them. The least is NaN where one is not finite."""
+def sample_gap(s: System, st: State, h: float, c: int, start: float, width: float, values: Array) -> tuple[float, float, float]:
+    """Sample the gap at the nodes of a part of the step, into values (11,).
+
+    Returns the largest magnitude, the least value (NaN where one is not finite), and the size of the last Chebyshev coefficients.
+    """
     largest, least = 0.0, np.inf
     for i in range(DEGREE + 1):
         values[i] = gap_at(s, st, h, c, start + width * NODES[i])
@@ -133,7 +135,7 @@ def sampled(s: System, st: State, h: float, c: int, start: float, width: float, 
 
 @jit
 def to_bernstein(values: Array, b: Array) -> None:
-    """b (11,): the coefficients of the polynomial through values (11,) at the nodes."""
+    """b (11,): the Bernstein coefficients of the polynomial through values (11,) at the nodes."""
     for j in range(DEGREE + 1):
         b[j] = 0.0
         for i in range(DEGREE + 1):
@@ -142,22 +144,22 @@ def to_bernstein(values: Array, b: Array) -> None:
 
 
 @jit
-def root_in(st: State, c: int, b: Array, leaves: bool, slope: float, unit: float) -> float:
+def closing_root(st: State, c: int, b: Array, leaves: bool, slope: float, gradient: float) -> float:
     """Where in a part of the step contact c closes, -1 if it does not; b (11,) may be changed.
 
-    ``leaves``: the part begins where the contact has just been left, with this slope.
+    ``leaves``: the part begins where the contact has just opened, with this slope.
     """
     if leaves:
         zero = b[0]
         for j in range(DEGREE + 1):
             b[j] -= zero
-        without_zero(b, slope)
-        return first_root(b[:DEGREE], DEPTH * unit)
-    if st.how[c] == RESTING:
+        divide_by_x(b, slope)
+        return first_root(b[:DEGREE], DEPTH * gradient)
+    if st.mode[c] == RESTING:
         for j in range(DEGREE + 1):
-            b[j] += allowed(st, c)
-        return first_root(b, SINK * unit)
-    return first_root(b, DEPTH * unit)
+            b[j] += allowed_depth(st, c)
+        return first_root(b, SINK * gradient)
+    return first_root(b, DEPTH * gradient)
 
 
 @jit
@@ -169,34 +171,34 @@ def shifted_root(b: Array, shift: float, work: Array) -> float:
 
 
 @jit
-def closing(s: System, st: State, h: float, c: int) -> float:
+def closing_fraction(s: System, st: State, h: float, c: int) -> float:
     """The fraction of the step at which contact c closes first, -1 if it does not, NaN where a wall fails."""
-    how, slope, unit = st.how[c], st.gaps[c, RATE], unit_at_wall(s, st, c)
-    reach = 0.0 if is_smooth(s, c) else 2.0 * WIDEST * h * max(st.gaps[c, SPEED], st.after[c, SPEED]) * steepness(s, st, c)
-    narrowest = 0.5**HALVINGS if reach == 0.0 else 0.5**KINKS
-    noise = 0.0  # of phi, from the rounding of coordinates: that of an angle after thousands of turns
+    mode, slope, gradient = st.mode[c], st.gaps[c, RATE], gradient_at_wall(s, st, c)
+    reach = 0.0 if is_smooth(s, c) else 2.0 * WIDEST * h * max(st.gaps[c, SPEED], st.new_gaps[c, SPEED]) * steepness(s, st, c)
+    narrowest = 0.5**MAX_HALVINGS if reach == 0.0 else 0.5**MAX_HALVINGS_AT_KINK
+    noise = 0.0  # of phi, from the rounding of coordinates, such as an angle after thousands of turns
     for m in range(s.q.shape[0]):
         noise = max(noise, 1e-15 * abs(st.new[m]) * steepness(s, st, c))
-    low, size = np.empty(KINKS + 2), np.empty(KINKS + 2)
+    low, size = np.empty(MAX_HALVINGS_AT_KINK + 2), np.empty(MAX_HALVINGS_AT_KINK + 2)
     low[0], size[0] = 0.0, 1.0
     top = 1
     values, b = np.empty(DEGREE + 1), np.empty(DEGREE + 1)
     while top > 0:
         top -= 1
         start, width = low[top], size[top]
-        largest, least, tail = sampled(s, st, h, c, start, width, values)
+        largest, least, tail = sample_gap(s, st, h, c, start, width, values)
         if np.isnan(least):
             return np.nan
         root, halve = -1.0, False
-        if tail > max(TAIL * unit, 1e-14 * largest, noise) and width > narrowest:
-            halve = not (reach > 0.0 and least > reach * width)  # else too far away to come and go between two nodes
+        if tail > max(TAIL * gradient, 1e-14 * largest, noise) and width > narrowest:
+            halve = not (reach > 0.0 and least > reach * width)  # otherwise too far away to close and open between two nodes
         else:
             to_bernstein(values, b)
-            leaves = start == 0.0 and how == LEAVING and values[0] <= THROUGH * unit
-            root = root_in(st, c, b, leaves, slope * h * width, unit)
-            # Far from a small wall phi is large, and its rounding hides what is shallow: look closer where that may be.
+            leaves = start == 0.0 and mode == LEAVING and values[0] <= THROUGH * gradient
+            root = closing_root(st, c, b, leaves, slope * h * width, gradient)
+            # Far from a small wall phi is large and its rounding hides shallow contacts: halve where there may be one.
             blurred = ROUNDING * largest
-            if blurred > DEPTH * unit and width > narrowest and (how == APART or start > 0.0):
+            if blurred > DEPTH * gradient and width > narrowest and (mode == APART or start > 0.0):
                 if shifted_root(b, -blurred, values) < 0.0:
                     continue
                 halve = shifted_root(b, blurred, values) < 0.0
@@ -209,42 +211,42 @@ def closing(s: System, st: State, h: float, c: int) -> float:
     return -1.0
 
 
-@block(CLOSING, System, State, float, returns=float)
+@block(FIRST_CLOSING, System, State, float, returns=float)
 def first_closing(s: System, st: State, h: float) -> float:
-    """The fraction of the step at which the first of the suspects closes, and the contact in st.target; 2 where none does."""
+    """The fraction of the step at which the first suspect closes, which becomes st.target; 2 where none does."""
     best = 2.0
     st.target = -1
-    for i in range(st.suspected):
+    for i in range(st.suspect_count):
         c = st.suspects[i]
-        where = closing(s, st, h, c)
-        if np.isnan(where):
-            return where
-        if 0.0 <= where < best:
-            best = where
+        fraction = closing_fraction(s, st, h, c)
+        if np.isnan(fraction):
+            return fraction
+        if 0.0 <= fraction < best:
+            best = fraction
             st.target = c
     return best
 
 
 @jit
 def find_suspects(s: System, st: State, h: float) -> int:
-    """The free contacts that may close within the step, in st.suspects; how many."""
+    """Store the free contacts that may close within the step in st.suspects; returns how many."""
     count = 0
-    # Of a pair both points turn.
-    largest = 2.0 * h * st.fastest
-    off = REMAINDER * 2.0 * (st.lever + st.farthest) * largest**6
+    # Factor 2: both points of a pair may turn.
+    largest = 2.0 * h * st.fastest_turn
+    off = REMAINDER * 2.0 * (st.longest_lever + st.farthest_point) * largest**6
     for c in range(st.gaps.shape[0]):
         if st.held[c]:
             continue
         remainder, steep = 0.0, steepness(s, st, c)
         if s.contacts.kind[c] != LIMIT:
             remainder = off * steep
-            if largest > 0.5 * TURN:  # not by the largest of all, then
-                turn, _, arm = turning_of(s, st, c)
-                if h * turn > 1.2 * TURN:  # out of reach: see vouched
+            if largest > 0.5 * MAX_TURN:  # the global bound is too coarse: use the contact's own
+                turn, _, arm = turning_bounds(s, st, c)
+                if h * turn > 1.2 * MAX_TURN:  # out of reach, see longest_safe_step
                     continue
                 remainder = REMAINDER * arm * steep * (h * turn) ** 6
-        if may_close(st.gaps[c], st.after[c], h, st.how[c], allowed(st, c), is_smooth(s, c), steep, remainder):
+        if may_close(st.gaps[c], st.new_gaps[c], h, st.mode[c], allowed_depth(st, c), is_smooth(s, c), steep, remainder):
             st.suspects[count] = c
             count += 1
-    st.suspected = count
+    st.suspect_count = count
     return count

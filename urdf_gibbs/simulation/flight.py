@@ -1,4 +1,4 @@
-"""The flight phase: the equations of motion, free or with contacts that hold, and one step of DOP853 with its dense output. Compiled.
+"""The flight phase: the equations of motion, free or with held contacts, and one step of DOP853 with its dense output. Compiled.
 
 The state y (nq + nv,) is q and v. Quaternions are normalised in every stage and after every step, so the method integrates on the
 manifold and keeps its order.
@@ -14,14 +14,30 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, call2, call4, jit
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
-from urdf_gibbs.simulation.layout import ATOL, DENSE, DERIVATIVE, ERROR, LENGTH, NEXT, OK, PRESS, RTOL, SINGULAR, STEP, WORK, State, System
-from urdf_gibbs.simulation.rows import add_response, free_rows, holding, solve, take_state, torques
+from urdf_gibbs.simulation.friction import rough_forces
+from urdf_gibbs.simulation.layout import (
+    ATOL,
+    DENSE,
+    DERIVATIVE,
+    ERROR,
+    LEAST_NORM_PUSH,
+    LENGTH,
+    NEXT,
+    OK,
+    RTOL,
+    SINGULAR,
+    STEP,
+    WORK,
+    State,
+    System,
+)
+from urdf_gibbs.simulation.rows import add_response, free_rows, joint_torques, load_state, select_held, solve
 
 Array = Any
 
 
 def _sparse(matrix: Array) -> tuple[Array, Array, Array]:
-    """Rows that count, their weights and how many, row by row of a matrix, filled up with zeros to a multiple of four."""
+    """For each row of a matrix: the columns of its nonzero entries, these entries, and how many; padded with zeros."""
     rows, weights = np.zeros((len(matrix), EXTENDED), np.int64), np.zeros((len(matrix), EXTENDED))
     counts = np.zeros(len(matrix), np.int64)
     for i, line in enumerate(matrix):
@@ -37,7 +53,7 @@ DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 
 @block(DERIVATIVE, System, State, float, int, int)
 def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
-    """K[row] = dy/dt of a state (PRESENT, NEXT, WORK), which is normalised. Held contacts stay closed, their forces go to st.force."""
+    """K[row] = dy/dt of a state (PRESENT, NEXT, WORK), which is normalised. Held contacts stay closed; st.force gets their forces."""
     nq = s.q.shape[0]
     y = st.y
     if which == NEXT:
@@ -47,18 +63,18 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
     q, v = y[:nq], y[nq:]
     rate = st.K[row]
     s.evaluations += 1
-    if s.flat:
+    if s.q_rate_is_v:
         copy(v, rate[:nq])
     else:
         normalise(s.tree, q)
         velocity_to_rate(s.tree, q, v, rate[:nq])
     a = rate[nq:]
-    k = holding(st, s)
-    if k == 0 and s.alone and call4(s.code.forward, y.ctypes.data, v.ctypes.data, s.tau.ctypes.data, a.ctypes.data) == 0:
+    k = select_held(st, s)
+    if k == 0 and s.constant_torque and call4(s.code.forward, y.ctypes.data, v.ctypes.data, s.tau.ctypes.data, a.ctypes.data) == 0:
         return OK
-    take_state(s, y)
+    load_state(s, y)
     if k == 0:
-        status = torques(s, t)
+        status = joint_torques(s, t)
         if status != OK:
             return status
         target = a.ctypes.data
@@ -67,24 +83,28 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
         ):
             return SINGULAR
         return OK
+    if s.friction.acts:
+        status = rough_forces(s, st, t, k)
+        copy(s.a, a)
+        return status
     status = free_rows(s, t, k)
     if status != OK:
         return status
     for i in range(k):
-        s.u[i] = -s.rise[i]
-    solve(s, PRESS, k)
+        s.u[i] = -s.accel[i]
+    solve(s, LEAST_NORM_PUSH, k)
     copy(s.a, a)
     for i in range(k):
         lam = s.lam[i]
-        st.force[s.which[i]] = lam
-        s.least = min(s.least, lam)
+        st.force[s.selected[i]] = lam
+        s.least_force = min(s.least_force, lam)
     add_response(s, k, s.lam, a)
     return OK
 
 
 @jit
 def combine(K: Array, rows: Array, weights: Array, count: int, h: float, out: Array) -> None:
-    """out (n,) += h sum of weights times rows of K, up to eight at a time: starting a loop costs more than its few turns."""
+    """out (n,) += h sum of weights times rows of K, eight rows at a time: a loop over so few rows costs more than it does."""
     n = out.shape[0]
     for j in range(0, count, 8):
         k0, k1, k2, k3 = K[rows[j]], K[rows[j + 1]], K[rows[j + 2]], K[rows[j + 3]]
@@ -117,7 +137,7 @@ def stages(s: System, st: State, h: float, first: int, last: int, which: int) ->
 def step(s: System, st: State, h: float) -> int:
     """One step from y (with K[0] its derivative) to new; K[12] becomes the derivative there, force the contact forces there."""
     st.trial[LENGTH], st.trial[ERROR] = h, -1.0
-    if s.code.step and st.holding == 0 and call2(s.code.step, st.table.ctypes.data, st.trial.ctypes.data) == 0:
+    if s.code.step and st.held_count == 0 and call2(s.code.step, st.table.ctypes.data, st.trial.ctypes.data) == 0:
         s.evaluations += STAGES
         return OK
     return stages(s, st, h, 1, STAGES + 1, NEXT)
@@ -125,7 +145,7 @@ def step(s: System, st: State, h: float) -> int:
 
 @jit
 def error_norm(st: State, h: float) -> float:
-    """The error of a step against its tolerance: 1 is just right. Uses st.work and the last rows of st.K."""
+    """The error of a step relative to the tolerance (1: just acceptable). Overwrites the last rows of st.K."""
     if st.trial[ERROR] >= 0.0:
         return st.trial[ERROR]
     y, new, K, rtol, atol = st.y, st.new, st.K, st.tolerance[RTOL], st.tolerance[ATOL]
@@ -148,16 +168,12 @@ def error_norm(st: State, h: float) -> float:
 
 @block(DENSE, System, State, float)
 def dense_coefficients(s: System, st: State, h: float) -> int:
-    """F (7, n) of the step; three more evaluations."""
+    """Coefficients F (7, n) of the step's interpolant; takes three more evaluations."""
     st.trial[LENGTH] = h
-    if s.code.dense and st.holding == 0 and call2(s.code.dense, st.table.ctypes.data, st.trial.ctypes.data) == 0:
+    if s.code.dense and st.held_count == 0 and call2(s.code.dense, st.table.ctypes.data, st.trial.ctypes.data) == 0:
         s.evaluations += EXTENDED - STAGES - 1
         return OK
-    for c in range(st.force.shape[0]):
-        st.spare[c] = st.force[c]
-    status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)
-    for c in range(st.force.shape[0]):
-        st.force[c] = st.spare[c]
+    status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)  # of held contacts it leaves forces of a stage; ``refresh`` follows every step
     if status != OK:
         return status
     y, new, K, F = st.y, st.new, st.K, st.F
@@ -174,13 +190,13 @@ def dense_coefficients(s: System, st: State, h: float) -> int:
 
 
 @jit
-def dense_state(s: System, st: State, where: float) -> None:
-    """The state at the fraction ``where`` of the step, in st.work."""
+def dense_state(s: System, st: State, fraction: float) -> None:
+    """The interpolated state at this fraction of the step, in st.work."""
     y, F, out = st.y, st.F, st.work
     for m in range(y.shape[0]):
         value = 0.0
         for i in range(POWERS):
             value += F[POWERS - 1 - i, m]
-            value *= where if i % 2 == 0 else 1.0 - where
+            value *= fraction if i % 2 == 0 else 1.0 - fraction
         out[m] = y[m] + value
     normalise(s.tree, out[: s.q.shape[0]])

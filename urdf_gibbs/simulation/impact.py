@@ -1,4 +1,4 @@
-"""The impact phase: what the law makes of the closed contacts, and which of them hold afterwards. Compiled."""
+"""The impact phase: impulses of the closed contacts by the impact law, and which contacts are held afterwards. Compiled."""
 
 from __future__ import annotations
 
@@ -11,34 +11,38 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import SINK
-from urdf_gibbs.simulation.layout import IMPACT, LCP, LEAST_NORM, OK, OPENING, PROJECT, RESTING, SETTLE, State, System
-from urdf_gibbs.simulation.rows import add_response, contact_rows, free_rows, holding, mass_factors, solve, take_state
+from urdf_gibbs.simulation.friction import rough_opening_rate
+from urdf_gibbs.simulation.layout import CHOOSE_HELD, IMPACT, LCP, LEAST_NORM, OK, OPENING_RATE, PROJECT, RESTING, State, System
+from urdf_gibbs.simulation.rows import add_response, contact_rows, factorise_mass, free_rows, load_state, select_held, solve
 
 Array = Any
 
-REST = 1e-9  # m/s: slower is at rest
-CALM = 1e-9  # of the largest acceleration of a gap without contact forces: below this it does not open
-BRIEF = 1e6  # times what is calm, a thousandth of the accelerations: as fast as contacts open where one is just being let go
-MOST_ROUNDS = 10_000  # rounds of an impact before restitution is taken to be zero; a light body between heavy ones bounces often
-TOO_MANY = MOST_ROUNDS + 100
-STUCK = 1e-3  # of the fastest approach: where this much is left of it, the impact has no solution
-CLOSED = 1e-14  # m
-NEAR = 1e-10  # m: what a tie has taken from further away falls the rest of the way before it is held
+REST = 1e-9  # m/s: a slower gap is at rest
+CALM = 1e-9  # relative to the largest gap acceleration without contact forces: a gap that accelerates less does not open
+BRIEF = 1e6  # times CALM, a thousandth of the accelerations: how fast a contact may open at the moment it is released
+MAX_ROUNDS = 10_000  # of one impact, before restitution is set to zero; a light body between heavy ones bounces many times
+ROUNDS_LIMIT = MAX_ROUNDS + 100
+STUCK = 1e-3  # relative to the fastest approach: if more than this remains, the impact has no solution
+CLOSED = 1e-14  # m: a gap smaller than this is closed exactly
+NEAR = 1e-10  # m: a contact that joined an impact within the tie, but is farther away than this, closes before it is held
 NEWTON, EQUALITY = laws.NEWTON, laws.NEWTON_EQUALITY
 
 
 @jit
-def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) -> float:
-    """Rounds of the law until nothing approaches: total (k,) impulses; gives the worst certificate, infinity where no velocity would do."""
+def solve_rounds(s: System, st: State, k: int, law: int, e: Array, total: Array) -> float:
+    """Apply the law in rounds until no contact approaches; total (k,) are the summed impulses.
+
+    Returns the worst certificate; infinity where no velocity satisfies all contacts.
+    """
     fastest = 0.0
     for i in range(k):
         s.u[i], s.e[i] = s.rate[i], e[i]
         total[i] = 0.0
         fastest = max(fastest, -s.rate[i])
     worst, slowest = 0.0, 0.0
-    for turn in range(1, TOO_MANY + 1):
-        st.rounds = turn
-        if turn > MOST_ROUNDS:
+    for count in range(1, ROUNDS_LIMIT + 1):
+        st.rounds = count
+        if count > MAX_ROUNDS:
             for i in range(k):
                 e[i] = 0.0
                 s.e[i] = 0.0
@@ -52,60 +56,72 @@ def rounds_of(s: System, st: State, k: int, law: int, e: Array, total: Array) ->
             for j in range(k):
                 s.u[i] += s.K[i * k + j] * s.lam[j]
             slowest = min(slowest, s.u[i])
-        if slowest > -REST or law == EQUALITY:  # which is applied as it is printed, whatever it leaves
+        if slowest > -REST or law == EQUALITY:  # the equality form is applied once, as printed
             return worst
-        if certificate > STUCK and turn > 1 and -slowest > STUCK * fastest:  # opposing walls: nothing that opens one leaves the other alone
-            return np.inf
+        if certificate > STUCK and count > 1 and -slowest > STUCK * fastest:
+            return np.inf  # opposing walls: whatever opens one closes the other
     return worst
 
 
 @jit
-def law_now(st: State) -> int:
-    """The law that was chosen. What the equality form has pulled into a wall it would pull back and forth for ever: then ``newton``."""
+def current_law(st: State) -> int:
+    """The chosen law; ``newton`` at once after the equality form, which may pull contacts into a wall and then back, without end."""
     law = st.law
-    return NEWTON if law == EQUALITY and st.struck == st.time else law
+    return NEWTON if law == EQUALITY and st.last_impact == st.time else law
+
+
+@jit
+def end_short_bounces(s: System, st: State, k: int, e: Array, total: Array) -> int:
+    """Set the restitution e to zero for those of the k contacts that would bounce for less than zeno with the impulses ``total`` (k,).
+
+    s.v is the velocity after the impact. Returns how many there are, -1 where the accelerations cannot be computed.
+    """
+    t, zeno, count = st.time, st.zeno, 0
+    if contact_accelerations(s, t, k) != OK:
+        return -1
+    for i in range(k):
+        if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.accel[i] < 0.0):
+            continue
+        bounce = -2.0 * s.rate[i] / s.accel[i]
+        # A resting contact that has sunk by rounding does not bounce either.
+        sunk = st.mode[s.selected[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.accel[i]
+        if bounce < zeno or sunk:
+            st.bounce_ends[s.selected[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
+            e[i] = 0.0
+            count += 1
+    return count
 
 
 @block(IMPACT, System, State, int, returns=float)
 def impact(s: System, st: State, k: int) -> float:
-    """The law at the first k contacts of s.which, all closed; gives its certificate, NaN where there is none, infinity where no velocity
-    would do.
+    """Apply the impact law to the k closed contacts in s.selected; changes the velocity in st.y.
 
-    Changes the velocity of st.y. Impulses and restitutions stay in s.lam and s.e, times at which bouncing ends in st.ends: a bounce
-    that would be shorter than zeno is the last, its restitution is zero. So it is in a cycle of blows (st.ends_cycle).
+    Returns the law's certificate, NaN on failure, infinity where no velocity satisfies all contacts. Impulses and restitutions are left
+    in s.lam and s.e, the times at which bouncing ends in st.bounce_ends: a bounce shorter than zeno is the last and gets restitution
+    zero, as do all contacts of an impact that ends a cycle (st.ends_cycle).
     """
-    t, law, zeno, nq = st.time, law_now(st), st.zeno, s.q.shape[0]
+    t, law, nq = st.time, current_law(st), s.q.shape[0]
     v = st.y[nq:]
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
-        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.which[i]]
-        st.ends[s.which[i]] = np.nan
+        e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.selected[i]]
+        st.bounce_ends[s.selected[i]] = np.nan
     certificate = 0.0
     for _ in range(k + 1):
-        take_state(s, st.y)
-        if mass_factors(s, 0) != OK:
+        load_state(s, st.y)
+        if factorise_mass(s, 0) != OK:
             return np.nan
         contact_rows(s, t, k)
         copy(v, after)
-        certificate = rounds_of(s, st, k, law, e, total)
+        certificate = solve_rounds(s, st, k, law, e, total)
         add_response(s, k, total, after)
         copy(after, s.v)
         if not np.isfinite(certificate):
             return certificate
-        if rises(s, t, k) != OK:
+        ended = end_short_bounces(s, st, k, e, total)
+        if ended < 0:
             return np.nan
-        again = False
-        for i in range(k):
-            if not (e[i] > 0.0 and total[i] > 0.0 and s.rate[i] > 0.0 and s.rise[i] < 0.0):
-                continue
-            bounce = -2.0 * s.rate[i] / s.rise[i]
-            # One that was at rest and has sunk by a hair is no bounce either.
-            sunk = st.how[s.which[i]] == RESTING and s.rate[i] * s.rate[i] <= -20.0 * SINK * s.rise[i]
-            if bounce < zeno or sunk:
-                st.ends[s.which[i]] = t + bounce / (1.0 - e[i]) if e[i] < 1.0 and not sunk else t
-                e[i] = 0.0
-                again = True
-        if not again:
+        if ended == 0:
             break
     copy(after, v)
     copy(total, s.lam[:k])
@@ -114,22 +130,22 @@ def impact(s: System, st: State, k: int) -> float:
 
 
 @jit
-def at_rest(rate: float, rise: float, zeno: float) -> bool:
-    """Whether a closed gap does not move, or opens and closes again within ``zeno`` [s]."""
-    return abs(rate) <= REST or (rate > 0.0 and 2.0 * rate <= -zeno * rise)
+def at_rest(rate: float, accel: float, zeno: float) -> bool:
+    """Whether a closed gap stands still, or opens and closes again within ``zeno`` [s]."""
+    return abs(rate) <= REST or (rate > 0.0 and 2.0 * rate <= -zeno * accel)
 
 
 @jit
-def resting(s: System, k: int, rows: Array, brief: Array) -> int:
-    """The complementarity problem of accelerations for those of the k contacts that are at rest (rows[j] their rows); how many.
+def solve_resting(s: System, k: int, rows: Array, brief: Array) -> int:
+    """Solve the complementarity problem of accelerations for those of the k contacts that are at rest; rows[j] are their rows.
 
-    Which ones are at rest is asked of all together: the forces of some may press others shut, and so the set grows until it stays.
-    brief (k,) [s]: one that opens for less than this is at rest. s.K and s.u become theirs; forces in s.lam; s.rise of all k is then
-    with these forces.
+    Returns how many are at rest. The forces of some may press others shut, so the set grows until it no longer changes. brief (k,) [s]:
+    a contact that opens for less than this is at rest. On return s.K and s.u are those of the resting contacts, s.lam their forces, and
+    s.accel of all k contacts includes these forces.
     """
     free, member, K = np.empty(k), np.empty(k, np.int64), np.empty((k, k))
     for i in range(k):
-        free[i] = s.rise[i]
+        free[i] = s.accel[i]
         member[i] = 0
         for j in range(k):
             K[i, j] = s.K[i * k + j]
@@ -137,7 +153,7 @@ def resting(s: System, k: int, rows: Array, brief: Array) -> int:
     for _ in range(k + 1):
         grown = False
         for i in range(k):
-            if member[i] == 0 and at_rest(s.rate[i], s.rise[i], brief[i]) and s.gap[i] <= NEAR:
+            if member[i] == 0 and at_rest(s.rate[i], s.accel[i], brief[i]) and s.gap[i] <= NEAR:
                 member[i] = 1
                 grown = True
         if not grown:
@@ -153,133 +169,135 @@ def resting(s: System, k: int, rows: Array, brief: Array) -> int:
             s.u[i] = free[rows[i]]
         solve(s, LCP, m)
         for i in range(k):
-            s.rise[i] = free[i]
+            s.accel[i] = free[i]
             for j in range(m):
-                s.rise[i] += K[i, rows[j]] * s.lam[j]
+                s.accel[i] += K[i, rows[j]] * s.lam[j]
         if m == k:
             break
     return m
 
 
 @jit
-def rises(s: System, t: float, k: int) -> int:
-    """s.rate and s.rise of the k contacts at s.q, s.v, with those at rest held where they press."""
+def contact_accelerations(s: System, t: float, k: int) -> int:
+    """s.rate and s.accel of the k contacts at s.q, s.v, with the forces of those that rest."""
     status = free_rows(s, t, k)
     if status != OK:
         return status
     brief = np.empty(k)
     for i in range(k):
         brief[i] = 0.0
-    resting(s, k, np.empty(k, np.int64), brief)
+    solve_resting(s, k, np.empty(k, np.int64), brief)
     return OK
 
 
-@block(SETTLE, System, State, int)
-def settle(s: System, st: State, k: int) -> int:
-    """Which of the k closed contacts of s.which hold, in st.held: 0 <= force ⟂ second rate of the gap >= 0.
+@block(CHOOSE_HELD, System, State, int)
+def choose_held(s: System, st: State, k: int) -> int:
+    """Choose which of the k closed contacts in s.selected are held (st.held): 0 <= force ⟂ gap acceleration >= 0.
 
-    Those that have been held (st.suspects) stay so where a blow elsewhere would lift them for less than the time of a cycle.
+    A contact that was held before (st.suspects) stays held if an impact elsewhere would lift it for less than the time of a cycle.
     """
     for c in range(st.held.shape[0]):
         st.held[c] = 0
     if k == 0:
         return OK
-    take_state(s, st.y)
+    load_state(s, st.y)
     status = free_rows(s, st.time, k)
     if status != OK:
         return status
     rows, brief = np.empty(k, np.int64), np.empty(k)
     for i in range(k):
-        c = s.which[i]
+        c = s.selected[i]
         stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
         brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
-    m = resting(s, k, rows, brief)
-    bound = calm(s, m)
+    m = solve_resting(s, k, rows, brief)
+    bound = calm_bound(s, m)
     for i in range(m):
-        if opened(s, i, m) <= bound:
-            st.held[s.which[rows[i]]] = 1
+        if row_acceleration(s, i, m) <= bound:
+            st.held[s.selected[rows[i]]] = 1
     return OK
 
 
 @jit
-def opened(s: System, i: int, m: int) -> float:
-    """Second rate of the gap of row i of the solved problem of m contacts."""
-    rise = s.u[i]
+def row_acceleration(s: System, i: int, m: int) -> float:
+    """Gap acceleration of row i of the solved problem of m contacts."""
+    accel = s.u[i]
     for j in range(m):
-        rise += s.K[i * m + j] * s.lam[j]
-    return rise
+        accel += s.K[i * m + j] * s.lam[j]
+    return accel
 
 
 @jit
-def calm(s: System, m: int) -> float:
-    """Second rates of gaps below this are zero."""
+def calm_bound(s: System, m: int) -> float:
+    """Gap accelerations below this count as zero."""
     largest = 1.0
     for i in range(m):
         largest = max(largest, abs(s.u[i]))
     return CALM * largest
 
 
-@block(OPENING, System, State, float, returns=float)
-def opening(s: System, st: State, t: float) -> float:
-    """How fast the held contacts open in the state st.work, relative to what is calm: one must be let go where this is above 1.
+@block(OPENING_RATE, System, State, float, returns=float)
+def opening_rate(s: System, st: State, t: float) -> float:
+    """Largest gap acceleration of the held contacts in the state st.work, relative to ``calm_bound``: above 1 one has to be released.
 
-    Minus a status where something is the matter.
+    A negative result is minus an error status.
     """
-    k = holding(st, s)
-    take_state(s, st.work)
+    if s.friction.acts:
+        return rough_opening_rate(s, st, t)
+    k = select_held(st, s)
+    load_state(s, st.work)
     status = free_rows(s, t, k)
     if status != OK:
         return -float(status)
     for i in range(k):
-        s.u[i] = s.rise[i]
+        s.u[i] = s.accel[i]
     solve(s, LCP, k)
     fastest = 0.0
     for i in range(k):
-        fastest = max(fastest, opened(s, i, k))
-    return fastest / calm(s, k)
+        fastest = max(fastest, row_acceleration(s, i, k))
+    return fastest / calm_bound(s, k)
 
 
 @jit
-def pushing(s: System, st: State) -> None:
-    """Forces of the held contacts where ``derivative`` has just found that some would have to pull: the moment at which one is let go.
+def use_pushing_forces(s: System, st: State) -> None:
+    """Replace forces of held contacts that pull, as ``derivative`` finds them just before a release, by forces that only push.
 
-    It is let go once it would open by more than what is calm; up to there the forces are those of the contacts that press.
+    A contact is released once it opens faster than ``calm_bound``; until then the forces solve the complementarity problem.
     """
-    k = holding(st, s)
+    k = select_held(st, s)
     lowest = 0.0
     for i in range(k):
         lowest = min(lowest, s.lam[i])
     if lowest == 0.0:
         return
     for i in range(k):
-        s.u[i] = s.rise[i]
+        s.u[i] = s.accel[i]
     solve(s, LCP, k)
-    bound, fastest = BRIEF * calm(s, k), 0.0
+    bound, fastest = BRIEF * calm_bound(s, k), 0.0
     for i in range(k):
-        fastest = max(fastest, opened(s, i, k))
+        fastest = max(fastest, row_acceleration(s, i, k))
     if fastest <= bound:
         for i in range(k):
-            st.force[s.which[i]] = s.lam[i]
+            st.force[s.selected[i]] = s.lam[i]
 
 
 @block(PROJECT, System, State, int)
-def project(s: System, st: State, turns: int) -> int:
-    """st.y with the held contacts closed and at rest again, to rounding: the nearest state in the metric of M."""
+def project(s: System, st: State, rounds: int) -> int:
+    """Project st.y to the nearest state, in the metric of M, with the held contacts closed and at rest to rounding."""
     t, nq, nv = st.time, s.q.shape[0], s.v.shape[0]
     q, v = st.y[:nq], st.y[nq:]
     move, rate = np.empty(nv), np.empty(nq)
-    take_state(s, st.y)
-    status = mass_factors(s, 0)
+    load_state(s, st.y)
+    status = factorise_mass(s, 0)
     if status != OK:
         return status
-    k = holding(st, s)
-    for turn in range(turns):
-        take_state(s, st.y)
+    k = select_held(st, s)
+    for count in range(rounds):
+        load_state(s, st.y)
         contact_rows(s, t, k)
         widest = 0.0
         for i in range(k):
             widest = max(widest, abs(s.gap[i]))
-        last = turn == turns - 1 or widest < CLOSED
+        last = count == rounds - 1 or widest < CLOSED
         for i in range(k):
             s.u[i] = -s.rate[i] if last else -s.gap[i]
         solve(s, LEAST_NORM, k)
@@ -290,7 +308,7 @@ def project(s: System, st: State, turns: int) -> int:
             for m in range(nv):
                 v[m] += move[m]
             for i in range(k):
-                st.taken += 0.5 * s.u[i] * s.lam[i]
+                st.energy_at_rest += 0.5 * s.u[i] * s.lam[i]
             return OK
         velocity_to_rate(s.tree, q, move, rate)
         for m in range(nq):

@@ -1,9 +1,9 @@
-"""What a simulation tells of its impacts. Points, normals and velocities are in the world's frame; SI units."""
+"""The impacts of a simulation as values. Points, normals and velocities are in the world frame; SI units."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -23,16 +23,32 @@ GAIN = 1e-9  # of the kinetic energy: a gain beyond rounding
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """k contacts struck at one time and solved together. Arrays are read-only.
+    """k contacts struck at one time and solved together. Arrays are read-only; points, normals and velocities are in the world.
 
-    ``points`` names each contact: the contact point, "a-b" for a pair of points, the joint for a limit; ``walls`` the wall,
-    "" for a pair, "lower" or "upper" for a limit. ``positions`` (k, 3) [m] in the world, NaN for limits; ``normals`` (k, 3)
-    point to the free side; ``angles_of_attack`` (k,) [rad] lie between the reversed velocity and the normal, 0 is head-on.
-    Velocities (k, 3) [m/s] are those of the points relative to the wall, their normal parts (k,) [m/s, rad/s for a revolute
-    limit] negative when approaching. ``impulses`` (k,) [N s, N m s for a revolute limit]; ``restitution`` (k,) is what each
-    contact was solved with. Energies [J] are kinetic and potential together. ``rounds`` and ``certificate`` are what the
-    solver of ``law`` reports of its work and its accuracy; ``energy_gain`` marks a gain that the law does not allow; ``cycle`` the
-    inelastic end of a cycle, in which contacts hand each other blows too weak to matter (see ``zeno`` of ``simulate``).
+    Attributes:
+        time: [s].
+        points: Each contact's name: the contact point, "a-b" for a pair of points, the joint for a limit.
+        walls: The wall of each, "" for a pair, "lower" or "upper" for a limit.
+        positions: (k, 3) [m], NaN for limits.
+        normals: (k, 3), unit vectors that point to the free side.
+        angles_of_attack: (k,) [rad] between the reversed velocity and the normal, 0 is head-on.
+        velocities_before: (k, 3) [m/s] of the points relative to the wall.
+        velocities_after: The same after the impact.
+        normal_velocities_before: (k,) [m/s, rad/s for a revolute limit], negative when approaching.
+        normal_velocities_after: The same after the impact.
+        impulses: (k,) along the normals [N s, N m s for a revolute limit].
+        restitution: (k,), what each contact was solved with.
+        tangential_impulses: (k, 3) of friction [N s], zero without it.
+        energy_before: Kinetic and potential energy together [J].
+        energy_after: The same after the impact [J].
+        q: Coordinates (nq,).
+        v_before: Velocities (nv,).
+        v_after: Velocities (nv,) after the impact.
+        law: The law that was applied.
+        rounds: How often the solver of the law was asked.
+        certificate: What the solver of the law says of its accuracy.
+        energy_gain: Whether energy was gained that the law does not allow.
+        cycle: Whether it is the inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
     time: float
@@ -57,11 +73,14 @@ class Impact:
     certificate: float = 0.0
     energy_gain: bool = False
     cycle: bool = False
+    tangential_impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         k = len(self.points)
         if len(self.walls) != k:
             raise ArgumentError(f"{len(self.walls)} walls for {k} points, expected one each")
+        if np.size(self.tangential_impulses) == 0:
+            set_field(self, "tangential_impulses", np.zeros((k, 3)))
         for name in VECTORS:
             put_array(self, name, (k, 3))
         for name in SCALARS:
@@ -92,15 +111,15 @@ class Impact:
 
 
 # Fields of an impact by shape: (k, 3), (k,), one number, (nq,) or (nv,).
-VECTORS = ("positions", "normals", "velocities_before", "velocities_after")
+VECTORS = ("positions", "normals", "velocities_before", "velocities_after", "tangential_impulses")
 SCALARS = ("angles_of_attack", "normal_velocities_before", "normal_velocities_after", "impulses", "restitution")
 NUMBERS = ("time", "energy_before", "energy_after", "rounds", "certificate", "energy_gain", "cycle")
 STATES = ("q", "v_before", "v_after")
 ARRAYS = (*VECTORS, *SCALARS, *STATES)
 
 
-def made_impact(**fields: Any) -> Impact:
-    """An Impact of fields that are known to be right: nothing is checked or copied."""
+def unchecked_impact(**fields: Any) -> Impact:
+    """An Impact from fields that are known to be valid: nothing is checked or copied."""
     impact = Impact.__new__(Impact)
     for name in ARRAYS:
         fields[name].flags.writeable = False
@@ -108,15 +127,61 @@ def made_impact(**fields: Any) -> Impact:
     return impact
 
 
+def described_impact(
+    *,
+    points: tuple[str, ...],
+    positions: Array,
+    normals: Array,
+    velocities: tuple[Array, Array],
+    impulses: Array,
+    restitution: Array,
+    energies: tuple[float, float],
+    state: tuple[Array, Array, Array],
+) -> Impact:
+    """The Impact of k contacts by the equality form, at time 0, with no walls told: velocities (k, 3), energies [J] before and after.
+
+    state: q (nq,), v before and after (nv,).
+    """
+    before, after = velocities
+    approach, leaving = (np.einsum("ij,ij->i", normals, one) for one in velocities)
+    return Impact(
+        time=0.0,
+        points=points,
+        walls=("",) * len(points),
+        positions=positions,
+        normals=normals,
+        angles_of_attack=angles_of_attack(before, approach),
+        velocities_before=before,
+        velocities_after=after,
+        normal_velocities_before=approach,
+        normal_velocities_after=leaving,
+        impulses=impulses,
+        restitution=restitution,
+        energy_before=energies[0],
+        energy_after=energies[1],
+        q=state[0].copy(),
+        v_before=state[1].copy(),
+        v_after=state[2],
+        law=LAWS[1],
+    )
+
+
+def angles_of_attack(velocities: Array, approach: Array) -> Array:
+    """(k,) [rad] between the reversed velocities (k, 3) and the normals, along which they are ``approach`` (k,); NaN at a joint limit."""
+    speed = np.sqrt(np.einsum("ij,ij->i", velocities, velocities))
+    cosine = np.divide(-approach, speed, out=np.ones(len(approach)), where=speed != 0.0)
+    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
+
+
 class LazyImpacts(Sequence[Impact]):
-    """Impacts that are worked out when they are looked at; behaves like a tuple, and is pickled as one."""
+    """Impacts made on first access. Behaves like a tuple, and is pickled as one."""
 
     def __init__(self, count: int, make: Callable[[int], Impact]) -> None:
-        self._made: list[Impact | None] = [None] * count
+        self._impacts: list[Impact | None] = [None] * count
         self._make = make
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._impacts)
 
     @overload
     def __getitem__(self, index: int) -> Impact: ...
@@ -125,10 +190,10 @@ class LazyImpacts(Sequence[Impact]):
     def __getitem__(self, index: int | slice) -> Impact | tuple[Impact, ...]:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
-        made = self._made[index]
-        if made is None:
-            made = self._made[index] = self._make(range(len(self))[index])
-        return made
+        impact = self._impacts[index]
+        if impact is None:
+            impact = self._impacts[index] = self._make(range(len(self))[index])
+        return impact
 
     def __repr__(self) -> str:
         return repr(tuple(self))
@@ -137,75 +202,74 @@ class LazyImpacts(Sequence[Impact]):
         return tuple, (list(self),)
 
 
-class _Piece(NamedTuple):
-    """Impacts of one time that the record was emptied, in the columns of Record (layout.py)."""
+class _Batch(NamedTuple):
+    """The impacts of one drain of the record, in the columns of Record (layout.py)."""
 
     y: Array
     v: Array
     counts: NDArray[np.int64]
     numbers: Array
     contact: NDArray[np.int64]
-    part_numbers: Array
+    contact_numbers: Array
 
 
 class ImpactTable:
-    """The impacts of a run as arrays that belong to nobody else; ``impact`` makes the record of one.
+    """The impacts of a run, as copies of the record's arrays; ``impact`` makes the Impact of one.
 
     points, walls: names of all contacts; moving (contacts,): whether the contact's wall moves, and so can do work.
     """
 
     def __init__(self, points: tuple[str, ...], walls: tuple[str, ...], moving: NDArray[np.bool_], nq: int) -> None:
         self._points, self._walls, self._moving, self._nq = points, walls, moving, nq
-        self._places: list[tuple[_Piece, int, slice]] = []  # which piece, which impact of it, which contacts of it
+        self._rows: list[tuple[_Batch, int, slice]] = []  # batch, impact within it, its contacts
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._rows)
 
-    def take(self, r: Record) -> None:
-        """Copy the impacts of the driver's record."""
-        n, parts = r.blows, r.parts
-        counts = r.blow_counts[:n].copy()
-        own = r.part[:parts].copy(), r.part_numbers[:parts].copy()
-        piece = _Piece(r.blow_y[:n].copy(), r.blow_v[:n].copy(), counts, r.blow_numbers[:n].copy(), *own)
+    def add(self, r: Record) -> None:
+        """Copy the impacts from the driver's record."""
+        n, parts = r.impacts, r.impact_contacts
+        counts = r.impact_counts[:n].copy()
+        own = r.contact[:parts].copy(), r.contact_numbers[:parts].copy()
+        batch = _Batch(r.impact_y[:n].copy(), r.impact_v[:n].copy(), counts, r.impact_numbers[:n].copy(), *own)
         first = 0
         for i, k in enumerate(counts[:, 0].tolist()):
-            self._places.append((piece, i, slice(first, first + k)))
+            self._rows.append((batch, i, slice(first, first + k)))
             first += k
 
-    def pushed(self, i: int) -> list[int]:
+    def struck(self, i: int) -> list[int]:
         """The contacts of the i-th impact that were given an impulse."""
-        piece, _, own = self._places[i]
-        contacts: list[int] = piece.contact[own][piece.part_numbers[own, 14] > 0.0].tolist()
+        batch, _, own = self._rows[i]
+        contacts: list[int] = batch.contact[own][batch.contact_numbers[own, 14] > 0.0].tolist()
         return contacts
 
     def impact(self, i: int) -> Impact:
-        """The i-th."""
-        piece, row, own = self._places[i]
-        which, numbers = piece.contact[own], piece.part_numbers[own]
-        _, rounds, law, cycle = piece.counts[row].tolist()
-        time, certificate, kinetic, left, potential = piece.numbers[row].tolist()
+        """The i-th impact."""
+        batch, row, own = self._rows[i]
+        which, numbers = batch.contact[own], batch.contact_numbers[own]
+        _, rounds, law, cycle = batch.counts[row].tolist()
+        time, certificate, kinetic, left, potential = batch.numbers[row].tolist()
         before, approach = numbers[:, 6:9], numbers[:, 9]
-        speed = np.sqrt(np.einsum("ij,ij->i", before, before))
-        cosine = np.divide(-approach, speed, out=np.ones(len(which)), where=speed != 0.0)  # NaN at a joint limit
-        return made_impact(
+        return unchecked_impact(
             time=time,
             points=tuple(self._points[c] for c in which),
             walls=tuple(self._walls[c] for c in which),
             positions=numbers[:, :3],
             normals=numbers[:, 3:6],
-            angles_of_attack=np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0)),
+            angles_of_attack=angles_of_attack(before, approach),
             velocities_before=before,
             velocities_after=numbers[:, 10:13],
             normal_velocities_before=approach,
             normal_velocities_after=numbers[:, 13],
             impulses=numbers[:, 14],
+            tangential_impulses=numbers[:, 16:19],
             restitution=numbers[:, 15],
             energy_before=kinetic + potential,
             energy_after=left + potential,
-            q=piece.y[row, : self._nq],
-            v_before=piece.y[row, self._nq :],
-            v_after=piece.v[row],
-            law=LAWS[law],
+            q=batch.y[row, : self._nq],
+            v_before=batch.y[row, self._nq :],
+            v_after=batch.v[row],
+            law=LAWS[law] if law < len(LAWS) else "without-collision",
             rounds=rounds,
             certificate=certificate,
             cycle=bool(cycle),

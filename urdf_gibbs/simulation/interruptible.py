@@ -1,4 +1,4 @@
-"""Ctrl-C while compiled code is at work."""
+"""Ctrl-C while compiled code is running."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Interruptible:
-    """``with``: Ctrl-C fills the list instead of raising; a second one raises. Only where Python's own handler is at work."""
+    """Context manager: Ctrl-C appends to the list instead of raising; a second one raises. Only where Python's own handler is installed."""
 
     def __enter__(self) -> list[int]:
         self._caught: list[int] = []

@@ -1,4 +1,4 @@
-"""Steps that end where a gap closes or a held contact is let go. Compiled."""
+"""Steps that end where a gap closes or a held contact is released. Compiled."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.events import allowed, unit_at_wall
+from urdf_gibbs.simulation.events import allowed_depth, gradient_at_wall
 from urdf_gibbs.simulation.flight import dense_state, derivative, step
-from urdf_gibbs.simulation.impact import opening
-from urdf_gibbs.simulation.layout import GAP, LAND, NEXT, NOT_LANDED, OK, RATE, UNIT, State, System
-from urdf_gibbs.simulation.rows import see_contacts
+from urdf_gibbs.simulation.impact import opening_rate
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, LAND, NEXT, NOT_LANDED, OK, RATE, State, System
+from urdf_gibbs.simulation.rows import update_gaps
 
-LOOKS = 8  # places in a step at which contact forces are looked at
-LANDED = 3e-15  # m: a landing that is better than this need not be
-HOVER = 1e-12  # m: a gap below this that hardly moves
-NEAR_ENOUGH = 1e-10  # m: one that is worse, beyond rounding, is none
-NUDGE = 1e-9  # of a step: a landing this near is moved instead of stepped again; the interpolant does not notice
-LANDINGS = 60  # steps tried for one landing
+SAMPLES = 8  # points of a step at which contact forces and switches are checked
+EXACT_LANDING = 3e-15  # m: a landing this close needs no refinement
+HOVER = 1e-12  # m: a smaller gap that hardly moves counts as landed
+GOOD_LANDING = 1e-10  # m: a landing farther off than this, beyond rounding, has failed
+NUDGE = 1e-9  # relative to the step: a landing this near is shifted instead of stepped again, far below the interpolant's error
+MAX_LANDINGS = 60  # step lengths tried for one landing
 EPSILON = 2.0**-52
 
 
 @jit
-def release(s: System, st: State, h: float) -> float:
-    """The fraction of the step at which a held contact must be let go; 2 where none must, minus a status where something is the matter."""
+def first_release(s: System, st: State, h: float) -> float:
+    """The fraction of the step at which a held contact has to be released; 2 where none has to, minus a status on an error."""
     t = st.time
     low, high = 0.0, 2.0
     bound = 1.0
-    if st.settled == t:  # what settling has left open, where rows nearly depend on each other, is no reason to settle again
+    if st.settled_at == t:  # with nearly dependent rows, what settling leaves open is no reason to settle again
         copy(st.y, st.work)
-        bound = max(1.0, 2.0 * opening(s, st, t))
+        bound = max(1.0, 2.0 * opening_rate(s, st, t))
     i = 1
     while high > 1.0 or (high - low) * h > 1e-13:
-        if high > 1.0 and i > LOOKS:
+        if high > 1.0 and i > SAMPLES:
             return 2.0
-        middle = i / LOOKS if high > 1.0 else 0.5 * (low + high)
+        middle = i / SAMPLES if high > 1.0 else 0.5 * (low + high)
         i += 1
         dense_state(s, st, middle)
-        opens = opening(s, st, t + h * middle)
+        opens = opening_rate(s, st, t + h * middle)
         if opens < 0.0:
             return opens
         if opens > bound:
@@ -49,29 +49,29 @@ def release(s: System, st: State, h: float) -> float:
 
 
 @jit
-def rounding(s: System, st: State, t: float, rate: float, unit: float) -> float:
-    """What the gap of a state cannot be told from zero by: rounding of time and of the largest coordinate."""
+def gap_rounding(s: System, st: State, t: float, rate: float, gradient: float) -> float:
+    """Uncertainty of the gap from the rounding of time and of the largest coordinate."""
     largest = 0.0
     for m in range(s.q.shape[0]):
         largest = max(largest, abs(st.new[m]))
-    return 8.0 * EPSILON * (abs(rate) * t + largest * unit)
+    return 8.0 * EPSILON * (abs(rate) * t + largest * gradient)
 
 
 @jit
 def nudge(s: System, st: State, length: float, more: float) -> int:
-    """A landing moved by a time so short that the rates at its end tell all: its square is beyond rounding."""
+    """Shift a landing by a time so short that the derivatives at its end suffice: second-order terms are below rounding."""
     for m in range(st.new.shape[0]):
         st.new[m] += more * st.K[STAGES, m]
-    st.stride = length + more
+    st.step_length = length + more
     status = derivative(s, st, st.time + length + more, NEXT, STAGES)
-    return status if status != OK else see_contacts(s, st, st.time + length + more, 1)
+    return status if status != OK else update_gaps(s, st, st.time + length + more, 1)
 
 
 @block(LAND, System, State, float, float)
 def land(s: System, st: State, h: float, guess: float) -> int:
-    """Step again to where the target's gap is zero, near the length ``guess``; the length of the step goes to st.stride.
+    """Step again to where the target's gap is zero, near the length ``guess``; st.step_length gets the length.
 
-    Newton on the length, within bounds as soon as there are some; where the gap opens before it closes, ever larger moves towards it.
+    Newton's method on the length, within a bracket once there is one; where the gap opens before it closes, growing moves towards it.
     NOT_LANDED where no length ends on the wall.
     """
     t, target, length = st.time, st.target, guess
@@ -79,20 +79,20 @@ def land(s: System, st: State, h: float, guess: float) -> int:
     far, move = 0.1 * h, 1e-9 * h
     best, nearest = np.inf, guess
     tries = 0
-    while tries < LANDINGS:
+    while tries < MAX_LANDINGS:
         tries += 1
         status = step(s, st, length)
         if status != OK:
             return status
-        st.stride = length
-        status = see_contacts(s, st, t + length, 1)
+        st.step_length = length
+        status = update_gaps(s, st, t + length, 1)
         if status != OK or target < 0:
             return status
-        phi, rate, unit = st.after[target, GAP] + allowed(st, target), st.after[target, RATE], st.after[target, UNIT]
-        blur = rounding(s, st, t + length, rate, unit)
-        if abs(phi) <= LANDED * unit:
+        phi, rate, gradient = st.new_gaps[target, GAP] + allowed_depth(st, target), st.new_gaps[target, RATE], st.new_gaps[target, GRADIENT]
+        blur = gap_rounding(s, st, t + length, rate, gradient)
+        if abs(phi) <= EXACT_LANDING * gradient:
             return OK
-        if abs(phi) <= HOVER * unit and abs(phi) > 0.1 * h * abs(rate):  # it keeps to the wall by rounding: as good here as anywhere
+        if abs(phi) <= HOVER * gradient and abs(phi) > 0.1 * h * abs(rate):  # it follows the wall to rounding: any length is as good
             return OK
         if rate < 0.0 and abs(phi) <= NUDGE * h * -rate:
             return nudge(s, st, length, -phi / rate)
@@ -117,21 +117,21 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         if abs(longer - length) <= 0.5 * EPSILON * max(t + length, length):
             break
         length = longer
-    if best > NEAR_ENOUGH * unit_at_wall(s, st, target):
+    if best > GOOD_LANDING * gradient_at_wall(s, st, target):
         return NOT_LANDED
-    if st.stride != nearest:
+    if st.step_length != nearest:
         status = step(s, st, nearest)
         if status != OK:
             return status
-        st.stride = nearest
-        return see_contacts(s, st, t + nearest, 1)
+        st.step_length = nearest
+        return update_gaps(s, st, t + nearest, 1)
     return OK
 
 
 @jit
-def passed(st: State) -> bool:
-    """Whether the step goes through a wall: a landing must not leave another contact behind."""
-    found = False
-    for c in range(st.after.shape[0]):
-        found = found or (not st.held[c] and st.after[c, GAP] < -allowed(st, c) - NEAR_ENOUGH * st.after[c, UNIT])
-    return found
+def penetrates(st: State) -> bool:
+    """Whether the step ends with a free contact inside a wall: a landing must not skip another contact."""
+    below = False
+    for c in range(st.new_gaps.shape[0]):
+        below = below or (not st.held[c] and st.new_gaps[c, GAP] < -allowed_depth(st, c) - GOOD_LANDING * st.new_gaps[c, GRADIENT])
+    return below

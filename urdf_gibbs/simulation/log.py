@@ -1,4 +1,4 @@
-"""What has happened in a run, taken over from the driver's record piece by piece, and the Trajectory made of it."""
+"""The history of a run, copied from the driver's record batch by batch, and the Trajectory made from it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from urdf_gibbs.contact.candidates import Candidates
 from urdf_gibbs.contact.surfaces import MOVES
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.description import Description
+from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, STICKS
 from urdf_gibbs.simulation.impact_values import Impact, ImpactTable, LazyImpacts
 from urdf_gibbs.simulation.layout import Record
-from urdf_gibbs.simulation.trajectory import Phase, PlainSettings, Trajectory, made_trajectory
+from urdf_gibbs.simulation.trajectory import Phase, PlainSettings, Trajectory, unchecked_trajectory
 
 Array = NDArray[np.float64]
+
+MODES = {STICKS: "stick", SLIDES: "slip"}  # of phases, "" where there is no friction
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What all runs of a simulator tell alike. ``points``, ``walls`` and ``names`` of the contacts; ``moving``: whose wall moves."""
+    """What all runs of a simulator share. ``points``, ``walls``, ``names`` of the contacts; ``moving``: whether the wall moves."""
 
     robot: Robot
     gravity: Array
@@ -36,95 +39,97 @@ class Facts:
     memory: float
 
     @classmethod
-    def of(cls, description: Description, found: Candidates) -> Facts:
-        surfaces, contacts = found.surfaces, found.contacts
-        moving = [kind == 0 and bool(surfaces.whole[i, MOVES]) for kind, i in zip(contacts.kind, contacts.surface, strict=True)]
+    def of(cls, description: Description, candidates: Candidates) -> Facts:
+        surfaces, contacts = candidates.surfaces, candidates.contacts
+        moving = [kind == 0 and bool(surfaces.integers[i, MOVES]) for kind, i in zip(contacts.kind, contacts.surface, strict=True)]
         return cls(
             robot=description.robot,
             gravity=description.gravity,
-            points=found.points,
-            walls=found.walls,
-            names=found.names,
+            points=candidates.points,
+            walls=candidates.walls,
+            names=candidates.names,
             moving=np.array(moving, dtype=bool),
-            settings=description.settings(description.longest_step(found)),
+            settings=description.settings(description.longest_step(candidates)),
             dense=description.dense,
             memory=description.memory,
         )
 
 
 class Log:
-    """What has happened so far; the record is emptied by ``take``."""
+    """The history so far; ``drain`` moves what the record holds into it."""
 
     def __init__(self, facts: Facts, record: Record) -> None:
         self._facts, self._record = facts, record
-        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces
-        self._dense, self._size, self.thinned = facts.dense, 0, 0  # with interpolants; bytes of the rows; how often thinned out
+        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces, tangential forces
+        self._dense, self._size, self.thinned = facts.dense, 0, 0  # keeps interpolants; bytes of all rows; times thinned
         interpolant = record.F.shape[1] * record.F.shape[2] if self._dense else 0
-        self._row = 8 * (1 + record.y.shape[1] + record.force.shape[1] + interpolant)  # bytes
+        self._row_bytes = 8 * (1 + record.y.shape[1] + record.force.shape[1] + record.friction.shape[1] + interpolant)
         self._impacts = ImpactTable(facts.points, facts.walls, facts.moving, facts.robot.nq)
-        self._open: dict[int, tuple[float, float]] = {}
+        self._open: dict[int, tuple[float, float, int]] = {}
         self._phases: list[Phase] = []
 
-    def take(self) -> None:
+    def drain(self) -> None:
         """Copy and empty the record."""
         r, nq, rows = self._record, self._facts.robot.nq, self._record.rows
         F = r.F[:rows].copy() if self._dense else r.F[:0]
-        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy()))
-        self._size += rows * self._row
+        self._rows.append(
+            (r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy(), r.friction[:rows].copy())
+        )
+        self._size += rows * self._row_bytes
         if self._size > self._facts.memory:
             self._thin()
-        if r.blows:
-            self._impacts.take(r)
-        if r.turns:
-            self._take_turns()
-        r.rows = r.blows = r.parts = r.turns = 0
+        if r.impacts:
+            self._impacts.add(r)
+        if r.phase_changes:
+            self._drain_phase_changes()
+        r.rows = r.impacts = r.impact_contacts = r.phase_changes = 0
 
-    def _take_turns(self) -> None:
-        r, turns = self._record, self._record.turns
-        columns = (r.turn_contact, r.turn_begins, r.turn_t, r.turn_ends)
-        for c, begins, t, accumulation in zip(*(column[:turns].tolist() for column in columns), strict=True):
-            if begins:
-                self._open[c] = (t, accumulation)
-            else:
+    def _drain_phase_changes(self) -> None:
+        r, turns = self._record, self._record.phase_changes
+        columns = (r.change_contact, r.change_mode, r.change_time, r.change_accumulation)
+        for c, mode, t, accumulation in zip(*(column[:turns].tolist() for column in columns), strict=True):
+            if c in self._open:
                 self._phases.append(self._phase(c, *self._open.pop(c), t))
+            if mode != FREE:
+                self._open[c] = (t, accumulation, mode)
 
     def _thin(self) -> None:
-        """Give up the interpolants; next time every other row, but none at the time of an impact, and neither the first nor the last."""
-        t, q, v, F, force = map(np.concatenate, zip(*self._rows, strict=True))
+        """Drop the interpolants; the next time every other row, except the first, the last and those at impacts."""
+        t, q, v, F, force, friction = map(np.concatenate, zip(*self._rows, strict=True))
         keep = np.ones(len(t), dtype=bool)
         if not self._dense:
             keep[1:-1:2] = False
             twice = np.flatnonzero(np.diff(t) == 0.0)  # before and after an impact
             keep[twice] = keep[twice + 1] = True
         self._dense, self.thinned = False, self.thinned + 1
-        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep])]
-        self._row -= F.nbytes // max(1, len(F))
-        self._size = int(keep.sum()) * self._row
+        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep], friction[keep])]
+        self._row_bytes -= F.nbytes // max(1, len(F))
+        self._size = int(keep.sum()) * self._row_bytes
 
     @property
     def count(self) -> int:
-        """Of the impacts."""
+        """Number of impacts."""
         return len(self._impacts)
 
     def impact(self, i: int) -> Impact:
-        """The i-th."""
+        """The i-th impact."""
         return self._impacts.impact(i)
 
-    def _phase(self, c: int, start: float, accumulation: float, end: float = np.inf) -> Phase:
-        return Phase(self._facts.points[c], self._facts.walls[c], start, end, accumulation)
+    def _phase(self, c: int, start: float, accumulation: float, mode: int, end: float = np.inf) -> Phase:
+        return Phase(self._facts.points[c], self._facts.walls[c], start, end, accumulation, MODES.get(mode, ""))
 
-    def struck_lately(self, blows: int) -> list[tuple[int, int]]:
-        """Which contacts the last blows gave an impulse, and how many; the most frequent first."""
-        struck = Counter(c for i in range(max(0, self.count - blows), self.count) for c in self._impacts.pushed(i))
+    def recently_struck(self, last: int) -> list[tuple[int, int]]:
+        """Contacts with an impulse in the ``last`` impacts and how often each was struck, the most frequent first."""
+        struck = Counter(c for i in range(max(0, self.count - last), self.count) for c in self._impacts.struck(i))
         return struck.most_common()
 
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         facts = self._facts
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
-        t, q, v, F, force = rows
+        t, q, v, F, force, friction = rows
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
         statistics["bytes"], statistics["thinned"] = self._size, self.thinned
-        return made_trajectory(
+        return unchecked_trajectory(
             robot=facts.robot,
             gravity=facts.gravity.copy(),
             t=t,
@@ -132,6 +137,7 @@ class Log:
             v=v,
             contact_names=facts.names,
             contact_forces=force,
+            friction_forces=friction.reshape(len(t), -1, 3) if friction.shape[1] else np.zeros((len(t), len(facts.names), 3)),
             impacts=LazyImpacts(len(self._impacts), self._impacts.impact),
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,

@@ -1,16 +1,15 @@
-"""A robot's own step: DOP853 written out for its number of coordinates, as machine code that calls its forward dynamics.
+"""Machine code for a step of one robot: DOP853 unrolled for its number of coordinates, calling its forward dynamics.
 
     int64_t step(void *table[8], double trial[2])
     int64_t dense(void *table[8], double trial[2])
 
-for flight without a held contact, under a constant torque. Both do what ``step`` and ``dense_coefficients`` (flight.py) do for all
-cases: coefficients are constants here, sums over stages run in lanes of four coordinates and start with the stage that has been known
-for longest, so that little is left to do when the newest derivative arrives. The table holds what TABLE names: a C function and
-arrays of System and State. trial[0] is the length of the step, ``step`` writes its error against the tolerance to trial[1].
-The status is 1 where the forward dynamics would not answer: then the general step, which can, begins again.
+for flight without held contacts, under a constant torque. Both do what ``step`` and ``dense_coefficients`` (flight.py) do in general.
+Coefficients are constants here; sums over stages run in lanes of four coordinates and start with the oldest stage, so that little is left
+to do when the newest derivative arrives. The table holds what TABLE names: a C function and arrays of System and State. trial[0] is the
+length of the step; ``step`` writes its error relative to the tolerance to trial[1]. The status is 1 where the fast forward dynamics fail:
+then the general step, which has a fallback, is taken instead.
 
-The code depends on the layout of q and v alone, and the forward dynamics are an argument: it is compiled in a moment, however large
-the robot is.
+The code depends on the layout of q and v only, and the forward dynamics are an argument: it compiles quickly however large the robot is.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, STAGES, A, D
 
 TABLE = ("forward", "y", "tau", "K", "new", "tolerance", "work", "F")
-WRITTEN_OUT = 40  # coordinates up to which the sums are straight-line code; loops over lanes beyond
+WRITTEN_OUT = 40  # up to this many coordinates the sums are straight-line code, beyond that loops over lanes
 INTRINSICS = """declare double @llvm.sqrt.f64(double)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
 """
 
-Body = Callable[[Any, int], None]  # of an index, a number or the name of one, and the number of lanes
+Body = Callable[[Any, int], None]  # arguments: an index (a number or the name of one), and the number of lanes
 
 
 def own_step(robot: Robot) -> Code:
@@ -42,18 +41,18 @@ def own_step(robot: Robot) -> Code:
 
 
 def step_ir(robot: Robot) -> str:
-    """The text of the module."""
-    plain = _is_plain(robot)
+    """The LLVM IR of the module."""
+    q_rate_is_v = _q_rate_is_v(robot)
     parts = [sincos_ir(), CLEARING, INTRINSICS]
-    if not plain:
+    if not q_rate_is_v:
         parts += [function_ir(_rates(robot), "rates", "internal"), _prepare_ir(robot)]
-    return "".join([*parts, _step_ir(robot, plain), _dense_ir(robot, plain)])
+    return "".join([*parts, _step_ir(robot, q_rate_is_v), _dense_ir(robot, q_rate_is_v)])
 
 
 # positions and their rates ---------------------------------------------------------------------------
 
 
-def _is_plain(robot: Robot) -> bool:
+def _q_rate_is_v(robot: Robot) -> bool:
     """Whether every entry of q is the integral of the same entry of v."""
     free = [joint for joint in robot.joints if not joint.is_mimic]
     return all(joint.type not in ("planar", "floating") and joint.iq == joint.iv for joint in free)
@@ -85,7 +84,7 @@ def _rates(robot: Robot) -> Program:
 
 
 def _prepare_ir(robot: Robot) -> str:
-    """``void prepare(y, rate)``: the quaternions of y to unit length, then dq/dt."""
+    """``void prepare(y, rate)``: normalises the quaternions of y, then computes dq/dt."""
     f = Function(1)
     for joint in robot.joints:
         if joint.type != "floating" or joint.is_mimic:
@@ -106,13 +105,13 @@ def _prepare_ir(robot: Robot) -> str:
 # the two functions -----------------------------------------------------------------------------------
 
 
-def _step_ir(robot: Robot, plain: bool) -> str:
+def _step_ir(robot: Robot, q_rate_is_v: bool) -> str:
     f, n = _function(), robot.nq + robot.nv
     for sums in ("%fives", "%threes"):
         f.do(f"{sums} = alloca [{LANES} x double], align 32")
         f.do(f"store {_vector(LANES)} zeroinitializer, ptr {sums}, align 32")
     for i in range(1, STAGES + 1):
-        _stage(f, robot, plain, i, "%new")
+        _stage(f, robot, q_rate_is_v, i, "%new")
     rtol = f.value("load double, ptr %tolerance, align 8")
     atol = f.value(f"load double, ptr {f.address('%tolerance', 1)}, align 8")
 
@@ -125,12 +124,12 @@ def _step_ir(robot: Robot, plain: bool) -> str:
         for row, sums in ((E5, "%fives"), (E3, "%threes")):
             total = ""
             for j in np.flatnonzero(row).tolist():
-                total = _added(f, total, _load(f, "%K", m, width, j * n), _constant(float(row[j]), width), width)
+                total = _add_product(f, total, _load(f, "%K", m, width, j * n), _constant(float(row[j]), width), width)
             error = f.value(f"fmul {V} {total}, {scale}")
             kept = f.value(f"load {V}, ptr {sums}, align {32 if width == LANES else 8}")
-            f.do(f"store {V} {_added(f, kept, error, error, width)}, ptr {sums}, align {32 if width == LANES else 8}")
+            f.do(f"store {V} {_add_product(f, kept, error, error, width)}, ptr {sums}, align {32 if width == LANES else 8}")
 
-    _each(f, n, "errors", errors)
+    _for_each(f, n, "errors", errors)
     totals = []
     for sums in ("%fives", "%threes"):
         parts = [f.value(f"load double, ptr {f.address(sums, lane)}, align 8") for lane in range(LANES)]
@@ -143,13 +142,13 @@ def _step_ir(robot: Robot, plain: bool) -> str:
     nothing = f.value(f"fcmp oeq double {both}, {literal(0.0)}")
     error = f.value(f"select i1 {nothing}, double {literal(0.0)}, double {error}")
     f.do(f"store double {error}, ptr {f.address('%trial', 1)}, align 8")
-    return _whole(f, "step")
+    return _define(f, "step")
 
 
-def _dense_ir(robot: Robot, plain: bool) -> str:
+def _dense_ir(robot: Robot, q_rate_is_v: bool) -> str:
     f, n = _function(), robot.nq + robot.nv
     for i in range(STAGES + 1, EXTENDED):
-        _stage(f, robot, plain, i, "%work")
+        _stage(f, robot, q_rate_is_v, i, "%work")
     weights = [_weights(f, row) for row in D]
 
     def coefficients(m: Any, width: int) -> None:
@@ -164,15 +163,15 @@ def _dense_ir(robot: Robot, plain: bool) -> str:
         for i, own in enumerate(weights):
             total = ""
             for j, weight in own.items():
-                total = _added(f, total, _load(f, "%K", m, width, j * n), _splat(f, weight, width), width)
+                total = _add_product(f, total, _load(f, "%K", m, width, j * n), _splat(f, weight, width), width)
             _store(f, total, "%F", m, width, (3 + i) * n)
 
-    _each(f, n, "coefficients", coefficients)
-    return _whole(f, "dense")
+    _for_each(f, n, "coefficients", coefficients)
+    return _define(f, "dense")
 
 
 def _function() -> Function:
-    """With the entries of the table, and h, under their names."""
+    """A function that begins by loading the entries of the table, and h, under their names."""
     f = Function(1)
     for i, name in enumerate(TABLE):
         f.do(f"%{name} = load ptr, ptr {f.value(f'getelementptr inbounds ptr, ptr %table, i64 {i}')}, align 8")
@@ -180,28 +179,28 @@ def _function() -> Function:
     return f
 
 
-def _whole(f: Function, name: str) -> str:
+def _define(f: Function, name: str) -> str:
     f.do("ret i64 0")
     f.label("refused")
     f.do("ret i64 1")
     return f"define i64 @{name}(ptr noalias %table, ptr noalias %trial) {{\n{_text(f)}\n}}\n"
 
 
-def _stage(f: Function, robot: Robot, plain: bool, i: int, state: str) -> None:
-    """Row i of K, from y + h (A K)_i, which is written to ``state``; leaves for the label "refused" where there is no answer."""
+def _stage(f: Function, robot: Robot, q_rate_is_v: bool, i: int, state: str) -> None:
+    """Row i of K, from y + h (A K)_i, which is written to ``state``; jumps to the label "refused" where forward dynamics fail."""
     nq, n = robot.nq, robot.nq + robot.nv
     weights = _weights(f, A[i])
 
     def combined(m: Any, width: int) -> None:
         total = _load(f, "%y", m, width)
         for j, weight in weights.items():
-            total = _added(f, total, _load(f, "%K", m, width, j * n), _splat(f, weight, width), width)
+            total = _add_product(f, total, _load(f, "%K", m, width, j * n), _splat(f, weight, width), width)
         _store(f, total, state, m, width)
 
-    _each(f, n, f"stage{i}", combined)
+    _for_each(f, n, f"stage{i}", combined)
     velocity, rate = f.address(state, nq), f.address("%K", i * n)
-    if plain:
-        _each(f, nq, f"rate{i}", lambda m, width: _store(f, _load(f, velocity, m, width), rate, m, width))
+    if q_rate_is_v:
+        _for_each(f, nq, f"rate{i}", lambda m, width: _store(f, _load(f, velocity, m, width), rate, m, width))
     else:
         f.do(f"call void @prepare(ptr {state}, ptr {rate})")
     status = f.value(f"call i64 %forward(ptr {state}, ptr {velocity}, ptr %tau, ptr {f.address(rate, nq)})")
@@ -212,9 +211,9 @@ def _stage(f: Function, robot: Robot, plain: bool, i: int, state: str) -> None:
 # pieces ----------------------------------------------------------------------------------------------
 
 
-def _each(f: Function, n: int, name: str, body: Body) -> None:
-    """``body`` for all n coordinates, four, then two, then one at a time; in a loop where they are many."""
-    whole = n - n % LANES
+def _for_each(f: Function, n: int, name: str, body: Body) -> None:
+    """Emit ``body`` for all n coordinates: four, then two, then one at a time; in a loop where there are many."""
+    in_lanes = n - n % LANES
     if n > WRITTEN_OUT:
         f.do(f"br label %{name}_before")
         f.label(f"{name}_before")
@@ -224,38 +223,38 @@ def _each(f: Function, n: int, name: str, body: Body) -> None:
         f.do(f"{index} = phi i64 [0, %{name}_before], [{index}_next, %{name}]")
         body(index, LANES)
         f.do(f"{index}_next = add i64 {index}, {LANES}")
-        f.do(f"br i1 {f.value(f'icmp slt i64 {index}_next, {whole}')}, label %{name}, label %{name}_after")
+        f.do(f"br i1 {f.value(f'icmp slt i64 {index}_next, {in_lanes}')}, label %{name}, label %{name}_after")
         f.label(f"{name}_after")
     else:
-        for m in range(0, whole, LANES):
+        for m in range(0, in_lanes, LANES):
             body(m, LANES)
-    for m, width in ((whole, 2), (whole + (n - whole) // 2 * 2, 1)):
-        if (n - whole) & width:
+    for m, width in ((in_lanes, 2), (in_lanes + (n - in_lanes) // 2 * 2, 1)):
+        if (n - in_lanes) & width:
             body(m, width)
 
 
 def _weights(f: Function, row: Any) -> dict[int, str]:
-    """h times the entries of a row that count, by their column."""
+    """h times the nonzero entries of a row, by column."""
     return {j: f.value(f"fmul double %h, {literal(float(row[j]))}") for j in np.flatnonzero(row).tolist()}
 
 
-def _added(f: Function, total: str, x: str, weight: str, width: int) -> str:
+def _add_product(f: Function, total: str, x: str, weight: str, width: int) -> str:
     product = f.value(f"fmul contract {_vector(width)} {x}, {weight}")
     return f.value(f"fadd contract {_vector(width)} {total}, {product}") if total else product
 
 
-def _place(f: Function, base: str, m: Any, offset: int) -> str:
+def _pointer(f: Function, base: str, m: Any, offset: int) -> str:
     if isinstance(m, int):
         return f.address(base, offset + m)
     return f.value(f"getelementptr inbounds double, ptr {f.address(base, offset)}, i64 {m}")
 
 
 def _load(f: Function, base: str, m: Any, width: int, offset: int = 0) -> str:
-    return f.value(f"load {_vector(width)}, ptr {_place(f, base, m, offset)}, align 8")
+    return f.value(f"load {_vector(width)}, ptr {_pointer(f, base, m, offset)}, align 8")
 
 
 def _store(f: Function, value: str, base: str, m: Any, width: int, offset: int = 0) -> None:
-    f.do(f"store {_vector(width)} {value}, ptr {_place(f, base, m, offset)}, align 8")
+    f.do(f"store {_vector(width)} {value}, ptr {_pointer(f, base, m, offset)}, align 8")
 
 
 def _splat(f: Function, x: str, width: int) -> str:

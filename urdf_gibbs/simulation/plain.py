@@ -1,4 +1,4 @@
-"""Fields of records that nobody can change, and values as JSON has them."""
+"""Fields of frozen records, and values as plain JSON types."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[np.float64]
 
 
 def set_field(record: Any, name: str, value: Any) -> None:
-    """Of a frozen record that is being made."""
+    """Set a field of a frozen record during its construction."""
     object.__setattr__(record, name, value)
 
 
 def put_array(record: Any, name: str, shape: tuple[int, ...]) -> None:
-    """The field as a read-only array of float64 of this shape."""
+    """Replace the field by a read-only float64 array of this shape."""
     array = np.asarray(getattr(record, name), dtype=np.float64)
     if array.shape != shape:
         raise ArgumentError(f"{type(record).__name__.lower()}.{name} has shape {array.shape}, expected {shape}")
@@ -35,7 +35,7 @@ def read_only(array: Array) -> Array:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it; what JSON does not know becomes its repr."""
+    """The value as plain JSON types; anything else becomes its repr."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, np.generic | np.ndarray):

@@ -1,19 +1,33 @@
-"""What has happened, written down for Python. Compiled."""
+"""Writes rows and impacts into the record that Python reads. Compiled."""
 
 from __future__ import annotations
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.impact import law_now
-from urdf_gibbs.simulation.layout import CERTIFICATE, CYCLE, IMPULSE, LAW, MOMENT, PARTS, RESTITUTION, ROUNDS, Record, State, System
+from urdf_gibbs.simulation.impact import current_law
+from urdf_gibbs.simulation.layout import (
+    CERTIFICATE,
+    CYCLE,
+    IMPULSE,
+    LAW,
+    RESTITUTION,
+    ROUNDS,
+    STRUCK,
+    TANGENTIAL,
+    TIME,
+    Record,
+    State,
+    System,
+)
 
 
 @jit
-def write_row(r: Record, st: State, stepped: bool) -> None:
+def write_row(s: System, r: Record, st: State, stepped: bool) -> None:
     i = r.rows
     r.t[i] = st.time
     copy(st.y, r.y[i])
     copy(st.force, r.force[i])
+    write_friction(s, r, i)
     if r.F.shape[0] > 0:
         F, kept = st.F, r.F[i]
         for j in range(F.shape[0]):
@@ -23,25 +37,41 @@ def write_row(r: Record, st: State, stepped: bool) -> None:
 
 
 @jit
-def write_impact(s: System, st: State, r: Record, k: int, certificate: float) -> None:
-    i, first, nq = r.blows, r.parts, s.q.shape[0]
-    copy(st.y[nq:], r.blow_v[i])
-    counts, numbers = r.blow_counts[i], r.blow_numbers[i]
-    counts[PARTS], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, law_now(st), st.ends_cycle
-    numbers[MOMENT], numbers[CERTIFICATE] = st.time, certificate
-    for j in range(k):
-        r.part[first + j] = s.which[j]
-        r.part_numbers[first + j, IMPULSE] = s.lam[j]
-        r.part_numbers[first + j, RESTITUTION] = s.e[j]
-    r.blows, r.parts = i + 1, first + k
+def write_friction(s: System, r: Record, i: int) -> None:
+    """Write the tangential forces into row i."""
+    if r.friction.shape[1] > 0:
+        force = s.friction.force
+        for c in range(force.shape[0]):
+            for m in range(3):
+                r.friction[i, 3 * c + m] = force[c, m]
 
 
 @jit
-def room_left(r: Record, contacts: int) -> bool:
-    """Whether the record can take one more step and impact."""
+def write_impact(s: System, st: State, r: Record, k: int, certificate: float) -> None:
+    i, first, nq = r.impacts, r.impact_contacts, s.q.shape[0]
+    copy(st.y[nq:], r.impact_v[i])
+    counts, numbers = r.impact_counts[i], r.impact_numbers[i]
+    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, current_law(st), st.ends_cycle
+    numbers[TIME], numbers[CERTIFICATE] = st.time, certificate
+    for j in range(k):
+        r.contact[first + j] = s.selected[j]
+        r.contact_numbers[first + j, IMPULSE] = s.lam[j]
+        r.contact_numbers[first + j, RESTITUTION] = s.e[j]
+        f = s.friction
+        for m in range(3):
+            r.contact_numbers[first + j, TANGENTIAL + m] = 0.0
+            if f.acts:
+                for row in range(f.at[j] + 1, f.at[j + 1]):
+                    r.contact_numbers[first + j, TANGENTIAL + m] += f.p[row] * f.D[row, m]
+    r.impacts, r.impact_contacts = i + 1, first + k
+
+
+@jit
+def has_room(r: Record, contacts: int) -> bool:
+    """Whether the record has room for one more step and impact."""
     return (
         r.rows + 2 < r.t.shape[0]
-        and r.blows + 1 < r.blow_numbers.shape[0]
-        and r.parts + contacts < r.part.shape[0]
-        and r.turns + contacts < r.turn_t.shape[0]
+        and r.impacts + 1 < r.impact_numbers.shape[0]
+        and r.impact_contacts + contacts < r.contact.shape[0]
+        and r.phase_changes + contacts < r.change_time.shape[0]
     )

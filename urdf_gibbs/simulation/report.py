@@ -1,4 +1,4 @@
-"""What an impact has done to its points, and to the energy. Compiled."""
+"""What an impact does to the velocities of its contacts and to the energy. Compiled."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from urdf_gibbs.contact.kinematics import PAIR, WALL, contact_motion, place, twi
 from urdf_gibbs.contact.surfaces import wall_velocity
 from urdf_gibbs.engine.jit import block, call2, jit
 from urdf_gibbs.simulation.layout import (
-    AFTER,
-    BEFORE,
-    KINETIC,
-    LEFT,
-    MOMENT,
+    GRADIENT,
+    KINETIC_AFTER,
+    KINETIC_BEFORE,
     NORMAL,
     NORMAL_PART,
     OK,
-    PLACE,
+    POSITION,
     POTENTIAL,
     RATE,
     REPORT,
-    UNIT,
+    TIME,
+    VELOCITY_AFTER,
+    VELOCITY_BEFORE,
     Record,
     System,
 )
-from urdf_gibbs.simulation.rows import place_bodies, take_state
+from urdf_gibbs.simulation.rows import load_state, update_bodies
 
 Array = Any
 
 
 @jit
-def see_part(s: System, c: int, t: float, out: Array, at: int) -> None:
-    """Into out (16,), of contact c at s.q, s.v with its bodies placed: position, unit normal, and from column ``at`` its velocity."""
+def write_contact(s: System, c: int, t: float, out: Array, at: int) -> None:
+    """Write position, unit normal and, from column ``at``, velocity of contact c into out (16,); s.T, s.V are those of s.q, s.v."""
     contact_motion(s, c, t)
     kind = s.contacts.kind[c]
     for k in range(3):
-        out[PLACE + k] = s.x[k]
+        out[POSITION + k] = s.x[k]
         out[NORMAL + k] = s.out[4 + k]
         out[at + k] = s.x[3 + k]
-    out[at + NORMAL_PART] = s.out[RATE] / s.out[UNIT]
+    out[at + NORMAL_PART] = s.out[RATE] / s.out[GRADIENT]
     if kind == PAIR:
         for k in range(3):
-            out[PLACE + k] -= s.contacts.radius[c] * 0.5 * s.out[4 + k]
+            out[POSITION + k] -= s.contacts.radius[c] * 0.5 * s.out[4 + k]
             out[at + k] -= s.x[12 + k]
     elif kind == WALL:
         wall = wall_velocity(s.surfaces, s.contacts.surface[c], t)
         for k in range(3):
-            out[PLACE + k] -= s.contacts.radius[c] * s.out[4 + k]
+            out[POSITION + k] -= s.contacts.radius[c] * s.out[4 + k]
             out[at + k] -= wall[k]
     else:
         for k in range(3):
-            out[PLACE + k] = np.nan
+            out[POSITION + k] = np.nan
             out[NORMAL + k] = np.nan
             out[at + k] = np.nan
 
 
 @jit
-def kinetic(s: System) -> float:
+def kinetic_energy(s: System) -> float:
     """½ vᵀ M v of s.v and s.M."""
     v, energy = s.v, 0.0
     for i in range(v.shape[0]):
@@ -69,22 +69,22 @@ def kinetic(s: System) -> float:
 
 
 @block(REPORT, System, Record, int, int, int)
-def report(s: System, r: Record, i: int, first: int, k: int) -> int:
-    """The i-th impact of the record, whose k contacts begin at ``first``: its energies, and of each contact where it is and how it moves.
+def report_impact(s: System, r: Record, i: int, first: int, k: int) -> int:
+    """Complete impact i of the record, whose k contacts begin at ``first``: energies, and position, normal and velocities of each contact.
 
-    Velocities are relative to the wall or the other point; what a joint limit does not have is NaN.
+    Velocities are relative to the wall or to the other point; joint limits have NaN for what they lack.
     """
-    numbers = r.blow_numbers[i]
-    take_state(s, r.blow_y[i])
+    numbers = r.impact_numbers[i]
+    load_state(s, r.impact_y[i])
     call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
-    place_bodies(s)
-    for part in range(2):
-        if part == 1:
-            copy(r.blow_v[i], s.v)
-            twists(s)  # the bodies are where they were
+    update_bodies(s)
+    for side in range(2):
+        if side == 1:
+            copy(r.impact_v[i], s.v)
+            twists(s)  # the placements are unchanged
         for j in range(first, first + k):
-            see_part(s, r.part[j], numbers[MOMENT], r.part_numbers[j], BEFORE if part == 0 else AFTER)
-        numbers[KINETIC if part == 0 else LEFT] = kinetic(s)
+            write_contact(s, r.contact[j], numbers[TIME], r.contact_numbers[j], VELOCITY_BEFORE if side == 0 else VELOCITY_AFTER)
+        numbers[KINETIC_BEFORE if side == 0 else KINETIC_AFTER] = kinetic_energy(s)
     numbers[POTENTIAL] = 0.0
     if s.code.potential:  # with the strain of elastic links
         call2(s.code.potential, s.q.ctypes.data, numbers.ctypes.data + 8 * POTENTIAL)

@@ -16,12 +16,12 @@ DEGREE = 10
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
 _bernstein = np.array([[comb(DEGREE, j) * x**j * (1.0 - x) ** (DEGREE - j) for j in range(DEGREE + 1)] for x in NODES])
 TO_BERNSTEIN = np.linalg.inv(_bernstein)
-ROUNDING = 2e-16 * np.abs(TO_BERNSTEIN).sum(axis=1).max()  # of the largest value at a node, in a Bernstein coefficient
+ROUNDING = 2e-16 * np.abs(TO_BERNSTEIN).sum(axis=1).max()  # error of a Bernstein coefficient, relative to the largest value at a node
 TO_CHEBYSHEV = np.linalg.inv(np.cos(np.outer(np.arccos(np.clip(1.0 - 2.0 * NODES, -1.0, 1.0)), np.arange(DEGREE + 1))))
 
 
 @jit
-def halved(b: Array, left: Array, right: Array) -> None:
+def halve(b: Array, left: Array, right: Array) -> None:
     """de Casteljau: the coefficients of both halves. right may be b."""
     n = b.shape[0]
     for i in range(n):
@@ -45,8 +45,8 @@ def value_at(b: Array, x: float, work: Array) -> float:
 
 
 @jit
-def crossing(b: Array, work: Array) -> float:
-    """The one root in [0, 1] of a polynomial that is positive at 0 and negative at 1: regula falsi after Illinois."""
+def single_root(b: Array, work: Array) -> float:
+    """The single root in [0, 1] of a polynomial that is positive at 0 and negative at 1, by the Illinois method."""
     low, high = 0.0, 1.0
     above, below = b[0], b[b.shape[0] - 1]
     side = 0
@@ -94,11 +94,11 @@ def first_root(b: Array, depth: float) -> float:
             for i in range(1, n):
                 if (one[i] < 0.0) != (one[i - 1] < 0.0):
                     changes += 1
-            if changes == 1:  # one root, by Descartes
-                return start + width * crossing(one, other)
+            if changes == 1:  # one root, by Descartes' rule of signs
+                return start + width * single_root(one, other)
         if top + 2 > room:
             return start
-        halved(one, stack[top + 1], stack[top])  # the left half is looked at first
+        halve(one, stack[top + 1], stack[top])  # the left half is on top of the stack
         low[top], size[top] = start + 0.5 * width, 0.5 * width
         low[top + 1], size[top + 1] = start, 0.5 * width
         top += 2
@@ -106,8 +106,8 @@ def first_root(b: Array, depth: float) -> float:
 
 
 @jit
-def without_zero(b: Array, slope: float) -> None:
-    """In place, all but the last: the coefficients of p(x) / x for a polynomial with p(0) = 0 and p'(0) = slope."""
+def divide_by_x(b: Array, slope: float) -> None:
+    """Replace all but the last coefficient by those of p(x) / x, for a polynomial with p(0) = 0 and p'(0) = slope."""
     n = b.shape[0] - 1
     for j in range(n):
         b[j] = n / (j + 1.0) * b[j + 1]

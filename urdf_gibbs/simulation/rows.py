@@ -1,4 +1,4 @@
-"""Of contacts: their gaps with rates, the rows of their Jacobian and the Delassus matrix J M^-1 J^T. Compiled."""
+"""Gaps of contacts with their derivatives, rows of the contact Jacobian, and the Delassus matrix J M^-1 J^T. Compiled."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.layout import (
     BAD_WALL,
     CONTACT_ROWS,
-    CONTACTS,
     CONTROLLER,
-    FACTORS,
+    FACTORISE_MASS,
     FREE_ROWS,
     LCP,
     LEAST_NORM,
+    LEAST_NORM_PUSH,
     OK,
-    PRESS,
     SINGULAR,
     SOLVE,
+    UPDATE_GAPS,
     State,
     System,
 )
@@ -33,19 +33,22 @@ Array = Any
 
 @block(SOLVE, System, int, int, returns=float)
 def solve(s: System, problem: int, k: int) -> float:
-    """lam from K and u: by an impact law (u velocities before, e restitutions), 0 <= lam ⟂ K lam + u >= 0, or the shortest K lam = u,
-    which may be asked to push where that is possible."""
+    """s.lam from s.K and s.u; returns the solver's certificate.
+
+    An impact law: u are the velocities before, e the restitutions. LCP: 0 <= lam ⟂ K lam + u >= 0. LEAST_NORM: the shortest solution of
+    K lam = u; LEAST_NORM_PUSH: the shortest with lam >= 0 where there is one.
+    """
     K, u, lam = s.K[: k * k].reshape((k, k)), s.u[:k], s.lam[:k]
     if problem == LCP:
         return complementarity.solve(K, u, lam)
-    if problem in (LEAST_NORM, PRESS):
-        return complementarity.least_norm(K, u, lam, problem == PRESS)
+    if problem in (LEAST_NORM, LEAST_NORM_PUSH):
+        return complementarity.least_norm(K, u, lam, problem == LEAST_NORM_PUSH)
     return laws.impulses(problem, K, u, s.e[:k], lam)
 
 
 @jit
-def place_bodies(s: System) -> None:
-    """Placements, screws and twists of all bodies at s.q, s.v and accelerations s.b."""
+def update_bodies(s: System) -> None:
+    """Update placements, screws and twists of all bodies for s.q, s.v and joint accelerations s.b."""
     call2(s.code.placements, s.q.ctypes.data, s.T.ctypes.data)
     if s.code.elastic:
         call3(s.code.elastic, s.q.ctypes.data, s.v.ctypes.data, s.E.ctypes.data)
@@ -53,9 +56,9 @@ def place_bodies(s: System) -> None:
     twists(s)
 
 
-@block(FACTORS, System, int)
-def mass_factors(s: System, unused: int) -> int:
-    """M(s.q), factorised, in s.M."""
+@block(FACTORISE_MASS, System, int)
+def factorise_mass(s: System, unused: int) -> int:
+    """Factorise M(s.q) into s.M."""
     status = call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
     if status != 0 or not factorise(s.tree.above, s.M):
         return SINGULAR
@@ -64,18 +67,18 @@ def mass_factors(s: System, unused: int) -> int:
 
 @block(CONTACT_ROWS, System, float, int)
 def contact_rows(s: System, t: float, k: int) -> int:
-    """Of the first k contacts of s.which at s.q, s.v: gap, rate, rise at zero acceleration, row J of the Jacobian.
+    """For the k contacts in s.selected at s.q, s.v: gap, rate, accel at zero joint acceleration, and the row J of the Jacobian.
 
-    Then, with M factorised in s.M, B with B Bᵀ = J M^-1 Jᵀ = K.
+    With M factorised in s.M, also B with B Bᵀ = J M^-1 Jᵀ = K.
     """
     J, B, K, out, b = s.J, s.B, s.K, s.out, s.b
     for m in range(b.shape[0]):
         b[m] = 0.0
-    place_bodies(s)
+    update_bodies(s)
     for i in range(k):
-        contact_motion(s, s.which[i], t)
-        contact_row(s, s.which[i], J[i])
-        s.gap[i], s.rate[i], s.rise[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
+        contact_motion(s, s.selected[i], t)
+        contact_row(s, s.selected[i], J[i])
+        s.gap[i], s.rate[i], s.accel[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
         copy(J[i], B[i])
         half_solve(s.tree.above, s.M, B[i])
     for i in range(k):
@@ -90,7 +93,7 @@ def contact_rows(s: System, t: float, k: int) -> int:
 
 @jit
 def add_response(s: System, k: int, lam: Array, out: Array) -> None:
-    """out (nv,) += M^-1 Jᵀ lam of the first k contacts under consideration: what forces or impulses do to the motion."""
+    """out (nv,) += M^-1 Jᵀ lam of the k selected contacts: the effect of forces or impulses on the motion."""
     total = s.h
     for m in range(total.shape[0]):
         total[m] = 0.0
@@ -104,9 +107,9 @@ def add_response(s: System, k: int, lam: Array, out: Array) -> None:
 
 
 @jit
-def torques(s: System, t: float) -> int:
-    """What acts on the joints at s.q, s.v, in s.tau: the torque that is given or asked for, less damping."""
-    if s.alone:
+def joint_torques(s: System, t: float) -> int:
+    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping."""
+    if s.constant_torque:
         return OK
     tau, torque, damping, v = s.tau, s.torque, s.damping, s.v
     copy(torque, tau)
@@ -121,11 +124,11 @@ def torques(s: System, t: float) -> int:
 
 @block(FREE_ROWS, System, float, int)
 def free_rows(s: System, t: float, k: int) -> int:
-    """contact_rows with M factorised here, and ``rise`` without contact forces; the acceleration for that in s.a."""
-    status = torques(s, t)
+    """contact_rows at the free motion: M is factorised, s.a is the acceleration without contact forces, and s.accel includes it."""
+    status = joint_torques(s, t)
     if status != OK:
         return status
-    status = mass_factors(s, 0)
+    status = factorise_mass(s, 0)
     if status != OK:
         return status
     call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
@@ -136,13 +139,13 @@ def free_rows(s: System, t: float, k: int) -> int:
     contact_rows(s, t, k)
     for i in range(k):
         for m in range(a.shape[0]):
-            s.rise[i] += J[i, m] * a[m]
+            s.accel[i] += J[i, m] * a[m]
     return OK
 
 
 @jit
-def take_state(s: System, y: Array) -> None:
-    """s.q, s.v of a state."""
+def load_state(s: System, y: Array) -> None:
+    """Copy a state y into s.q, s.v."""
     nq = s.q.shape[0]
     copy(y, s.q)
     copy(y[nq:], s.v)
@@ -150,7 +153,7 @@ def take_state(s: System, y: Array) -> None:
 
 @jit
 def write_gap(s: System, out: Array) -> bool:
-    """out (5,) of see_contacts, after contact_motion; whether it is finite."""
+    """Write the five columns of State.gaps after contact_motion; returns whether they are finite."""
     x, own = s.x, s.out
     for k in range(4):
         out[k] = own[k]
@@ -160,27 +163,27 @@ def write_gap(s: System, out: Array) -> bool:
     return True
 
 
-@block(CONTACTS, System, State, float, int)
-def see_contacts(s: System, st: State, t: float, after: int) -> int:
-    """phi, its first and second rate, |grad phi| and the speed of the point, of all contacts: of y, or of new."""
+@block(UPDATE_GAPS, System, State, float, int)
+def update_gaps(s: System, st: State, t: float, after: int) -> int:
+    """Compute st.gaps of all contacts from st.y, or with ``after`` st.new_gaps from st.new."""
     nq = s.q.shape[0]
     if after:
-        y, a, out = st.new, st.K[STAGES, nq:], st.after
+        y, a, out = st.new, st.K[STAGES, nq:], st.new_gaps
     else:
         y, a, out = st.y, st.K[0, nq:], st.gaps
     if s.code.contacts:
         if call4(s.code.contacts, y.ctypes.data, a.ctypes.data, out.ctypes.data, s.moves.ctypes.data) != 0:
             return BAD_WALL
-        for i in range(s.rest.shape[0]):
-            c = s.rest[i, 0]
-            copy(s.moves[s.rest[i, 1]], s.x[:9])
+        for i in range(s.remaining.shape[0]):
+            c = s.remaining[i, 0]
+            copy(s.moves[s.remaining[i, 1]], s.x[:9])
             wall_motion(s, c, t)
             if not write_gap(s, out[c]):
                 return BAD_WALL
         return OK
-    take_state(s, y)
+    load_state(s, y)
     copy(a, s.b)
-    place_bodies(s)
+    update_bodies(s)
     for c in range(out.shape[0]):
         contact_motion(s, c, t)
         if not write_gap(s, out[c]):
@@ -189,13 +192,13 @@ def see_contacts(s: System, st: State, t: float, after: int) -> int:
 
 
 @jit
-def holding(st: State, s: System) -> int:
-    """The contacts that hold, in s.which; how many."""
+def select_held(st: State, s: System) -> int:
+    """Select the held contacts (s.selected); returns how many."""
     k = 0
-    if st.holding == 0:
+    if st.held_count == 0:
         return k
     for c in range(st.held.shape[0]):
         if st.held[c]:
-            s.which[k] = c
+            s.selected[k] = c
             k += 1
     return k

@@ -1,300 +1,27 @@
-"""Hybrid simulation: flight by an integrator of order 8, impacts by a law, rest by constrained flight.
-
-A description (description.py) is checked, then compiled to a program (program.py); a run of it ends in plain values (trajectory.py).
-"""
+"""``simulate``: one call for a run, with the last few simulators kept for the next."""
 
 from __future__ import annotations
 
-import os
-import threading
-import time as clock
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import fields
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import vector
+from urdf_gibbs.contact.coefficients import FrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
-from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
-from urdf_gibbs.names import Law
+from urdf_gibbs.names import Law, Paradox
 from urdf_gibbs.robot.derived import Shelf
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation import record, strike
-from urdf_gibbs.simulation.controlled import Controller, Switches
-from urdf_gibbs.simulation.description import Start, checked_start, describe
-from urdf_gibbs.simulation.failure import cause_of, reason_of
-from urdf_gibbs.simulation.impact_values import Impact
-from urdf_gibbs.simulation.interruptible import Interruptible
-from urdf_gibbs.simulation.layout import FINISHED, GAP, HUB, OK, PAUSED, PRESENT, UNIT, State
-from urdf_gibbs.simulation.log import Facts, Log
-from urdf_gibbs.simulation.program import Program
+from urdf_gibbs.simulation.controller import Controller, Switches
+from urdf_gibbs.simulation.description import checked_start
+from urdf_gibbs.simulation.hashed import hashable
+from urdf_gibbs.simulation.simulator import Progress, Simulator
 from urdf_gibbs.simulation.trajectory import Trajectory
-from urdf_gibbs.walls import Drift, Vibration, Wall
+from urdf_gibbs.walls import Wall
 
-Array = NDArray[np.float64]
-Progress = Callable[[float, int], None]
-
-DEEP = 1e-9  # m: how far inside a wall a simulation may start, by rounding
-LOOK_EVERY = 0.1  # s between two looks at Ctrl-C
-SMALL = 100  # velocities: 512 steps take some hundredths of a second at most
-AT_ONCE, ASKING = 512, 16  # steps at first, without and with functions of the user's
-MOST_AT_ONCE = 1_000_000
-PLAIN = frozenset((bool, int, float, str, type(None)))
-
-
-class Simulator:
-    """A robot, what it can touch and by which law, made ready once; ``run`` simulates from a start.
-
-    It runs one simulation at a time: threads wait for each other, and a controller cannot call its own simulator.
-
-    Args:
-        robot: Made by ``load``.
-        walls: What the robot can touch; these and all that follow have the meaning that they have for ``simulate``.
-        law: How impulses follow from the velocities before.
-        restitution: In [0, 1], where a wall has none of its own.
-        gravity: (3,) in the world [m/s^2].
-        points: What can touch; None: the joint origins and tips.
-        pairs: Points that can touch each other.
-        joint_limits: Whether the URDF's joint limits act.
-        damping: Whether the URDF's joint damping acts.
-        controller: controller(t, q, v) -> (nv,) generalised forces [N m, N].
-        controller_rate: Calls of the controller per second [1/s]; None: in each stage of each step.
-        switches: switches(t, q, v) -> (k,), whose signs say on which side a controller that jumps is.
-        torque: Constant generalised forces (nv,) [N m, N].
-        rtol: Relative tolerance of the integrator.
-        atol: Absolute tolerance of the integrator.
-        max_step: Longest step [s].
-        tie: Contacts that close within this time are solved together [s].
-        zeno: A bounce shorter than this is the last [s].
-        cycle: Within it contacts may hand blows to each other [s].
-        resolution: Of walls that are Python functions [s].
-        dense: Whether the interpolant of each step is kept.
-        memory: That the rows of a run may take [bytes].
-
-    Attributes:
-        robot: The robot.
-        description: What is simulated, checked and never changed.
-        law: The impact law's name.
-        restitution: Where a wall has none of its own.
-        gravity: (3,) [m/s^2].
-        walls: The walls.
-        points: The contact points.
-
-    Raises:
-        ArgumentError: An argument has a wrong type, shape or value; said before anything is compiled.
-        UnknownNameError: There is no such law, link or contact point.
-    """
-
-    def __init__(
-        self,
-        robot: Robot,
-        *,
-        walls: Wall | Iterable[Wall] = (),
-        law: Law = "newton",
-        restitution: float = 1.0,
-        gravity: ArrayLike = EARTH_GRAVITY,
-        points: str | Iterable[PointLike] | None = None,
-        pairs: Iterable[PairLike] = (),
-        joint_limits: bool = False,
-        damping: bool = False,
-        controller: Controller | None = None,
-        controller_rate: float | None = None,
-        switches: Switches | None = None,
-        torque: ArrayLike | None = None,
-        rtol: float = 1e-10,
-        atol: float = 1e-10,
-        max_step: float = np.inf,
-        tie: float = 1e-8,
-        zeno: float = 1e-6,
-        cycle: float = 2e-3,
-        resolution: float = 1e-3,
-        dense: bool = True,
-        memory: float = 2e9,
-    ) -> None:
-        self.description = describe(
-            robot,
-            walls=walls,
-            law=law,
-            restitution=restitution,
-            gravity=gravity,
-            points=points,
-            pairs=pairs,
-            joint_limits=joint_limits,
-            damping=damping,
-            controller=controller,
-            controller_rate=controller_rate,
-            switches=switches,
-            torque=torque,
-            rtol=rtol,
-            atol=atol,
-            max_step=max_step,
-            tie=tie,
-            zeno=zeno,
-            cycle=cycle,
-            resolution=resolution,
-            dense=dense,
-            memory=memory,
-        )
-        self.robot, self.law, self.restitution = robot, law, self.description.restitution
-        self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
-        self._candidates = self.description.candidates()
-        self._facts = Facts.of(self.description, self._candidates)
-        self._program = Program(self.description, self._candidates)
-        self._lock = threading.Lock()
-        self._owner: threading.Thread | None = None
-        _made.add(self)
-
-    def run(self, q0: ArrayLike, v0: ArrayLike | None, duration: float, progress: Progress | None = None) -> Trajectory:
-        """Simulate from a start.
-
-        Args:
-            q0: Coordinates at the start (nq,).
-            v0: Velocities at the start (nv,); None: at rest.
-            duration: Of the run [s].
-            progress: progress(t, impacts), called now and then with the time reached [s] and the number of impacts so far.
-
-        Returns:
-            The motion, its impacts and contact phases, as values; with status "interrupted" after Ctrl-C.
-
-        Raises:
-            ArgumentError: The start or the duration is none, or the simulator is running already in this thread.
-            PenetrationError: The start is inside a wall.
-            SimulationError: The motion cannot go on; the trajectory so far is with it.
-        """
-        start = checked_start(self.robot, q0, v0, duration)
-        with self._alone():
-            return self._run(start, progress)
-
-    def impact(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Impact | None:
-        """The impact, by the law of this simulator, of what touches and approaches in a state.
-
-        Args:
-            q: Coordinates (nq,).
-            v: Velocities before (nv,).
-            time: [s], which matters for walls that move.
-
-        Returns:
-            The impact; None where nothing touches and approaches.
-
-        Raises:
-            ArgumentError: An argument has a wrong type, shape or value.
-            PenetrationError: The state is inside a wall.
-            SimulationError: The law has no answer.
-        """
-        start = Start(vector(q, self.robot.nq, "q"), vector(v, self.robot.nv, "v"), 0.0)
-        with self._alone():
-            return self._impact(start, time)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """While others wait."""
-        if threading.current_thread() is self._owner:
-            raise ArgumentError("this Simulator is running already; expected another Simulator inside of its controller")
-        with self._lock:
-            self._owner = threading.current_thread()
-            try:
-                yield
-            finally:
-                self._owner = None
-
-    def _run(self, start: Start, progress: Progress | None) -> Trajectory:
-        program, state = self._program, self._start(start)
-        log = Log(self._facts, program.record)
-        program.system.torque[:] = program.system.tau[:] = self.description.torque
-        self._candidates.callbacks.error = None
-        if program.controlled:
-            program.controlled.problem = None
-        started = clock.perf_counter()
-        status = self._advanced(log, progress)
-        if progress is not None:
-            progress(state.time, state.impacts)
-        statistics = self._statistics(clock.perf_counter() - started)
-        if status in (FINISHED, PAUSED):
-            return log.trajectory("complete" if status == FINISHED else "interrupted", statistics, start.duration)
-        cause = cause_of(status, self.description, program, self._candidates.callbacks)
-        if isinstance(cause, KeyboardInterrupt):
-            return log.trajectory("interrupted", statistics, start.duration)
-        raise self._failed(status, cause, log, statistics, start.duration) from cause
-
-    def _advanced(self, log: Log, progress: Progress | None) -> int:
-        """The status with which the run ends; PAUSED where it was interrupted."""
-        program, state = self._program, self._program.state
-        asks = program.controlled is not None or bool(self._candidates.callbacks.functions)
-        status, steps = PAUSED, ASKING if asks else AT_ONCE
-        if not asks and self.robot.nv <= SMALL:  # a run as short as that ends by an exception where somebody presses Ctrl-C
-            status = program.advance(steps)
-            log.take()
-        if status != PAUSED:
-            return status
-        with Interruptible() as interrupted:
-            if program.controlled:
-                program.controlled.interrupted = interrupted
-            while status == PAUSED and not interrupted:
-                before, done = clock.perf_counter(), _tried(state)
-                status = program.advance(steps)
-                log.take()
-                took = clock.perf_counter() - before
-                tried = max(1, _tried(state) - done)  # the record may have been full sooner
-                steps = int(min(MOST_AT_ONCE, max(ASKING, min(4.0 * steps, tried * 0.5 * LOOK_EVERY / max(took, 1e-9)))))
-                if progress is not None:
-                    progress(state.time, state.impacts)
-        return status
-
-    def _statistics(self, seconds: float) -> dict[str, Any]:
-        state = self._program.state
-        return {
-            "steps": state.accepted,
-            "rejected": state.rejected,
-            "evaluations": self._program.system.evaluations,
-            "impacts": state.impacts,
-            "cycles": state.cycles,
-            "energy_at_rest": state.taken,
-            "seconds": seconds,
-        }
-
-    def _failed(self, status: int, cause: BaseException | None, log: Log, statistics: dict[str, Any], duration: float) -> SimulationError:
-        """The error of a run, or of one impact, that cannot go on."""
-        state, nq = self._program.state, self.robot.nq
-        reason = reason_of(status, cause, self.robot, state, self._facts.names, log)
-        trajectory = log.trajectory(f"failed: {reason}", statistics, duration)
-        return SimulationError(reason, state.time, state.y[:nq].copy(), state.y[nq:].copy(), trajectory)
-
-    def _start(self, start: Start, time: float = 0.0) -> State:
-        """The state at the start of a run; PenetrationError where it is inside a wall."""
-        state, nq, found = self._program.state, self.robot.nq, self._candidates
-        self._program.reset()
-        state.time, state.end = time, start.duration
-        state.y[:nq], state.y[nq:] = start.q, start.v
-        state.K[0] = 0.0
-        state.turning[:, : HUB + 1] = 0.0
-        if found.points:
-            state.held[:] = 0
-            state.force[:] = 0.0
-            state.last[:] = -np.inf
-            self._program.see_contacts(time, PRESENT)
-            found.callbacks.raise_error()
-            if state.gaps[:, GAP].min() < 0.0 and (state.gaps[:, GAP] < -DEEP * state.gaps[:, UNIT]).any():
-                gap = state.gaps[:, GAP] / state.gaps[:, UNIT]
-                deep = np.flatnonzero(gap < -DEEP)
-                raise PenetrationError([(found.points[c], found.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
-        return state
-
-    def _impact(self, start: Start, time: float) -> Impact | None:
-        program, state = self._program, self._start(start, time)
-        log = Log(self._facts, program.record)
-        record.write_row(program.record, state, False)
-        status = strike.strike(program.system, state, program.record, -1)
-        log.take()
-        if status != OK:
-            cause = cause_of(status, self.description, program, self._candidates.callbacks)
-            raise self._failed(status, cause, log, {}, 0.0) from cause
-        return log.impact(0) if log.count else None
+__all__ = ["SIMULATORS", "Simulator", "simulate"]
 
 
 def simulate(
@@ -307,6 +34,8 @@ def simulate(
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
+    friction: FrictionLike = 0.0,
+    paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
     pairs: Iterable[PairLike] = (),
@@ -336,11 +65,13 @@ def simulate(
         v0: Velocities at the start (nv,); None: at rest.
         duration: Of the run [s].
         walls: What the robot can touch, one of ``urdf_gibbs.walls`` or several.
-        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton-equality", as the papers
+        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton_equality", as the papers
             print it.
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).
+        friction: Coefficient of Coulomb friction of all contacts but joint limits, or (static, kinetic).
+        paradox: Where no contact forces obey Coulomb's law (Painlevé): "impact", an impact without collision, or "stop", an error.
         gravity: (3,) in the world [m/s^2].
         points: What can touch: names of links or contact points, (link, place (3,) [m]) or (link, place, radius [m]), or "collision",
             the collision shapes of the URDF; None: the joint origins and tips.
@@ -357,9 +88,9 @@ def simulate(
         max_step: Longest step [s].
         tie: Contacts that would close within this time of each other, at the velocities before or after, are solved together [s].
         zeno: A bounce shorter than this is the last, then the contact holds [s].
-        cycle: Where contacts of restitution below 1 hand blows to each other within this time [s], a bounce shorter than it is the last,
-            and what rests stays where it would be lifted for less; 0 for every blow as it is, however many. The energy that this
-            takes is told in ``statistics["energy_at_rest"]`` [J].
+        cycle: Where contacts with restitution below 1 pass impacts back and forth within this time [s], a bounce shorter than it is the
+            last, and a resting contact stays at rest if it would be lifted for less; 0: every impact is computed, however many there
+            are. ``statistics["energy_at_rest"]`` is the energy that this removes [J].
         resolution: What happens faster on a wall that is a Python function may be missed [s].
         dense: Whether the interpolant of each step is kept.
         memory: Rows that would take more [bytes] lose their interpolants, then every other row in flight; all impacts are kept, and
@@ -375,59 +106,23 @@ def simulate(
         PenetrationError: The start is inside a wall.
         SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
-    touching = {"walls": walls, "law": law, "restitution": restitution, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
-    return _simulator(robot, {**touching, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
+    return _simulator(robot, {**touching, **laws, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
 
 
-_made: WeakSet[Simulator] = WeakSet()
 SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options
 
 
-def _begin_child() -> None:
-    """A forked process may inherit a simulator while another thread, which it does not have, runs it."""
-    for simulator in _made:
-        simulator._lock, simulator._owner = threading.Lock(), None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
-
-
 def _simulator(robot: Robot, options: dict[str, Any]) -> Simulator:
-    """A Simulator for these options; the last few without functions of the user's in them are kept with the robot."""
+    """A Simulator for these options. The last few are kept with the robot, unless their options contain functions of the user's."""
     try:
-        key = tuple((name, _hashable(value)) for name, value in sorted(options.items()))
+        key = tuple((name, hashable(value)) for name, value in sorted(options.items()))
         hash(key)
     except TypeError:
         return Simulator(robot, **options)
     return SIMULATORS.get(robot, key, lambda: Simulator(robot, **options))
-
-
-def _hashable(value: Any) -> Any:
-    """What a value is, in hashable form; TypeError for functions, which may answer differently the next time."""
-    kind: Any = type(value)
-    if kind in PLAIN:
-        return value
-    if kind is tuple or kind is list:
-        return tuple([entry if type(entry) in PLAIN else _hashable(entry) for entry in value])
-    if callable(value):
-        raise TypeError
-    if isinstance(value, Wall | Vibration | Drift):
-        return kind, tuple([_hashable(getattr(value, name)) for name in _field_names(kind)])
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    return tuple([_hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
-
-
-def _tried(state: State) -> int:
-    """Steps and impacts so far."""
-    return state.accepted + state.rejected + state.impacts

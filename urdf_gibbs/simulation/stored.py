@@ -1,7 +1,7 @@
-"""A trajectory's file as it is read: every entry is looked at before memory is asked for, and refused by a sentence.
+"""Reads a trajectory's file. Every entry is checked before memory is allocated, and refused with an explanation.
 
 The file is a zip archive of .npy arrays that ``Trajectory.save`` writes without compression, so that no entry is larger than the file.
-Shapes and types stand in the first bytes of each entry; they must agree with the entry's size, with each other and with the header, a
+Shapes and types are in the first bytes of each entry; they must agree with the entry's size, with each other and with the header, a
 JSON text among the entries.
 """
 
@@ -26,30 +26,30 @@ Shape = tuple[int | None, ...]  # None: any
 
 
 def read_file(file: BinaryIO, shapes: Mapping[str, Shape]) -> dict[str, NDArray[Any]]:
-    """The arrays of a file by name. ``shapes``: those of the entries that it must have; () stands for an entry that may be left out."""
+    """The arrays of a file by name. ``shapes``: those of the required entries; () marks an optional entry."""
     with zipfile.ZipFile(file) as archive:
         entries = _entries(archive, file)
-        found = {name: _described(archive, entry, name) for name, entry in entries.items()}
+        headers = {name: _array_header(archive, entry, name) for name, entry in entries.items()}
         for name, shape in shapes.items():
-            if name not in found and shape:
+            if name not in headers and shape:
                 refuse(name, "not a file in the archive", "all that Trajectory.save writes")
-            if name in found and shape:
-                check_shape(name, found[name][1], shape)
+            if name in headers and shape:
+                check_shape(name, headers[name][1], shape)
         bad = archive.testzip()
         if bad is not None:
             raise ArgumentError(f"the checksum of {bad} is wrong, expected a whole file written by Trajectory.save")
-        return {name: _array(archive, entries[name], *found[name]) for name in shapes if name in entries}
+        return {name: _read_array(archive, entries[name], *headers[name]) for name in shapes if name in entries}
 
 
-def refuse(what: str, found: object, expected: str) -> NoReturn:
-    text = str(found)
+def refuse(what: str, value: object, expected: str) -> NoReturn:
+    text = str(value)
     raise ArgumentError(f"{what} is {text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + ' ...'}, expected {expected}")
 
 
-def check_shape(name: str, found: tuple[int, ...], expected: Shape) -> None:
-    if len(found) != len(expected) or any(one is not None and one != own for own, one in zip(found, expected, strict=True)):
+def check_shape(name: str, shape: tuple[int, ...], expected: Shape) -> None:
+    if len(shape) != len(expected) or any(one is not None and one != own for own, one in zip(shape, expected, strict=True)):
         shown = "(" + ", ".join("any" if one is None else str(one) for one in expected) + ("," if len(expected) == 1 else "") + ")"
-        raise ArgumentError(f"{name} has shape {found}, expected {shown}")
+        raise ArgumentError(f"{name} has shape {shape}, expected {shown}")
 
 
 def check_numbers(name: str, values: NDArray[Any], kind: str = "finite") -> None:
@@ -81,8 +81,8 @@ def _entries(archive: zipfile.ZipFile, file: BinaryIO) -> dict[str, zipfile.ZipI
     return entries
 
 
-def _described(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
-    """Type, shape, order (True: Fortran's) and place of the data in an entry."""
+def _array_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
+    """Type, shape, order (True: Fortran) and offset of the data in an entry."""
     with archive.open(info) as entry:
         try:
             version = np.lib.format.read_magic(entry)
@@ -104,7 +104,7 @@ def _described(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> tu
     return wanted, shape, fortran, start
 
 
-def _array(
+def _read_array(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, dtype: np.dtype[Any], shape: tuple[int, ...], fortran: bool, start: int
 ) -> NDArray[Any]:
     data = archive.read(info)
@@ -116,7 +116,7 @@ def _array(
 
 
 def read_header(data: NDArray[Any], format: str, version: int) -> dict[str, Any]:
-    """The JSON header, its types checked; numbers and names are as they stand."""
+    """The JSON header with its types checked; numbers and names are not."""
     try:
         header = json.loads(data.tobytes())
     except (ValueError, RecursionError) as problem:
@@ -128,43 +128,43 @@ def read_header(data: NDArray[Any], format: str, version: int) -> dict[str, Any]
     if header["version"] > version:
         raise ArgumentError(f"format {header['version']} is newer than {version}, the newest that this version of urdf_gibbs reads")
     for name, own in (("robot", dict), ("contact_names", list), ("status", str), ("settings", dict), ("statistics", dict)):
-        _typed("header", header, name, own)
+        _of_type("header", header, name, own)
     status = header["status"]
     if status not in STATUS[:2] and not status.startswith("failed"):
         refuse("header status", repr(status), f"one of {', '.join(STATUS)}")
-    _strings("header contact_names", header["contact_names"])
-    for name, parts in (("impacts", 3), ("phases", 2)):
-        for i, entry in enumerate(_typed("header", header, name, list)):
+    _check_strings("header contact_names", header["contact_names"])
+    for name, parts in (("impacts", 3), ("phases", 3)):
+        for i, entry in enumerate(_of_type("header", header, name, list)):
             what = f"header {name}[{i}]"
             if not isinstance(entry, list) or len(entry) != parts:
-                refuse(what, repr(entry), "points, walls and law" if name == "impacts" else "point and wall")
+                refuse(what, repr(entry), "points, walls and law" if name == "impacts" else "point, wall and mode")
             if name == "phases":
-                _strings(what, entry)
+                _check_strings(what, entry)
                 continue
             points, walls, law = entry
             for side, names in (("points", points), ("walls", walls)):
                 if not isinstance(names, list):
                     refuse(f"{what} {side}", repr(names), "a list of names")
-                _strings(f"{what} {side}", names)
+                _check_strings(f"{what} {side}", names)
             if len(points) != len(walls):
                 refuse(what, f"{len(points)} points and {len(walls)} walls", "a wall for each point")
-            _strings(f"{what} law", [law])
+            _check_strings(f"{what} law", [law])
     robot = header["robot"]
     kinds: dict[str, type] = {"name": str, "file": str, "base": str, "fingerprint": str, "mimic": bool, "is_text": bool}
     for name, kind in (kinds | {"package_dirs": list, "joints": list, "findings": list}).items():
-        _typed("header robot", robot, name, kind)
+        _of_type("header robot", robot, name, kind)
     if robot["base"] not in BASES:
         refuse("header robot base", repr(robot["base"]), f"one of {', '.join(BASES)}")
-    _strings("header robot package_dirs", robot["package_dirs"])
+    _check_strings("header robot package_dirs", robot["package_dirs"])
     for i, names in enumerate(robot["joints"]):
         if not isinstance(names, list) or len(names) != 3:
             refuse(f"header robot joints[{i}]", repr(names), "the names of a joint, its link and its master")
-        _strings(f"header robot joints[{i}]", names)
+        _check_strings(f"header robot joints[{i}]", names)
     return header
 
 
 def check_points(points: Any, bodies: int) -> None:
-    """Refuse contact points in the settings that no robot of so many bodies has; None: there are none."""
+    """Refuse contact points in the settings that a robot with so many bodies cannot have; None: there are none."""
     if points is None:
         return
     if not isinstance(points, list):
@@ -173,7 +173,7 @@ def check_points(points: Any, bodies: int) -> None:
         what = f"settings points[{i}]"
         if not isinstance(point, dict):
             refuse(what, repr(point), "a table of name, body, position and radius")
-        _typed(what, point, "name", str)
+        _of_type(what, point, "name", str)
         body, position, radius = point.get("body"), point.get("position"), point.get("radius")
         if type(body) is not int or not -1 <= body < bodies:
             refuse(f"{what} body", repr(body), f"a body of the robot, 0 to {bodies - 1}, or -1 for the world")
@@ -187,7 +187,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _typed(where: str, table: dict[str, Any], name: str, kind: type) -> Any:
+def _of_type(where: str, table: dict[str, Any], name: str, kind: type) -> Any:
     value = table.get(name)
     if not isinstance(value, kind):
         known = {dict: "a table", list: "a list", str: "a text", bool: "true or false"}
@@ -195,7 +195,7 @@ def _typed(where: str, table: dict[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _strings(what: str, values: list[Any]) -> None:
+def _check_strings(what: str, values: list[Any]) -> None:
     for i, value in enumerate(values):
         if not isinstance(value, str):
             refuse(f"{what}[{i}]", repr(value), "a text")

@@ -8,21 +8,21 @@ import numpy as np
 
 from urdf_gibbs.engine.jit import call4, jit
 from urdf_gibbs.simulation.flight import dense_state
-from urdf_gibbs.simulation.landing import EPSILON, LOOKS
+from urdf_gibbs.simulation.landing import EPSILON, SAMPLES
 from urdf_gibbs.simulation.layout import CONTROLLER, OK, State, System
-from urdf_gibbs.simulation.rows import take_state
+from urdf_gibbs.simulation.rows import load_state
 
 Array = Any
 
-WATCHED_STEPS = 300  # steps tried with a controller that is called in stages
-CRAWL = 5e-8  # s: where they are shorter than this on the average the controller is not continuous
-SLACK = 1e-12  # how far below zero the value of a switch is not rounding
+WATCHED_STEPS = 300  # steps tried, with a controller that is called in each stage
+CRAWL = 5e-8  # s: if they are shorter than this on average, the controller is not continuous
+SLACK = 1e-12  # a value of a switch below -SLACK is negative beyond rounding
 
 
 @jit
-def ask(s: System, t: float, y: Array, function: int) -> int:
-    """A function of the controller, by its address, at a state; the answer goes to s.switches."""
-    take_state(s, y)
+def call_switches(s: System, t: float, y: Array, function: int) -> int:
+    """Call a switch function of the controller by its address at a state; s.switches gets the result."""
+    load_state(s, y)
     s.time[0] = t
     if call4(function, s.time.ctypes.data, s.q.ctypes.data, s.v.ctypes.data, s.switches.ctypes.data) != 0:
         return CONTROLLER
@@ -30,10 +30,10 @@ def ask(s: System, t: float, y: Array, function: int) -> int:
 
 
 @jit
-def thrown(s: System, st: State, h: float, where: float) -> float:
+def least_switch(s: System, st: State, h: float, fraction: float) -> float:
     """The least value of a switch at a fraction of the step; NaN where its function fails."""
-    dense_state(s, st, where)
-    if ask(s, st.time + where * h, st.work, s.code.switches) != OK:
+    dense_state(s, st, fraction)
+    if call_switches(s, st.time + fraction * h, st.work, s.code.switches) != OK:
         return np.nan
     least = np.inf
     for k in range(s.switches.shape[0]):
@@ -43,25 +43,25 @@ def thrown(s: System, st: State, h: float, where: float) -> float:
 
 @jit
 def first_switch(s: System, st: State, h: float, until: float) -> float:
-    """The fraction of the step, up to ``until``, at which a switch must first be thrown; 2 where none must, NaN where one fails."""
+    """The fraction of the step, up to ``until``, at which a switch first has to be thrown; 2 where none has to, NaN where one fails."""
     low, high, least = 0.0, 2.0, 0.0
-    for i in range(LOOKS + 1):
-        middle = until * i / LOOKS
-        value = thrown(s, st, h, middle)
+    for i in range(SAMPLES + 1):
+        middle = until * i / SAMPLES
+        value = least_switch(s, st, h, middle)
         if np.isnan(value):
             return value
         if value < -SLACK and i > 0:
             high = middle
             break
         low = middle
-        least = 0.0 if value > 0.0 else -SLACK  # a step that starts on a switch may leave it from below, by rounding
+        least = 0.0 if value > 0.0 else -SLACK  # rounding may put the start of a step just below the switch that it leaves
     if high > 1.0:
         return 2.0
     while (high - low) * h > 0.5 * EPSILON * max(st.time, h):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        value = thrown(s, st, h, middle)
+        value = least_switch(s, st, h, middle)
         if np.isnan(value):
             return value
         if value < least:
@@ -72,8 +72,8 @@ def first_switch(s: System, st: State, h: float, until: float) -> float:
 
 
 @jit
-def crawls(st: State) -> bool:
-    """Count a step that was tried with a controller that is called in stages: whether it has stopped getting anywhere."""
+def is_crawling(st: State) -> bool:
+    """Count a step tried with a controller that is called in stages; returns whether the run has stopped making progress."""
     st.watched_steps += 1
     if st.watched_steps < WATCHED_STEPS:
         return False

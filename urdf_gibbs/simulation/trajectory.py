@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import numbers, path_of
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.extras import extras_named
+from urdf_gibbs.names import PlotKind, Side, Theme
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.impact_values import Impact, LazyImpacts
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-__all__ = ["Energies", "Impact", "LazyImpacts", "Phase", "Trajectory", "coordinate_names", "made_trajectory", "plain"]
+__all__ = ["Energies", "Impact", "LazyImpacts", "Phase", "Trajectory", "coordinate_names", "plain", "unchecked_trajectory"]
 
 DENSE_TERMS = 7  # coefficients of the interpolant of DOP853 for each segment and coordinate
 COORDINATE_SUFFIXES = {7: ("x", "y", "z", "qx", "qy", "qz", "qw"), 3: ("x", "y", "angle")}
@@ -47,9 +49,15 @@ class Energies(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Lasting contact of a point with a wall from ``start`` to ``end`` [s]; an infinite end: still held when the run ended.
+    """Lasting contact of a point with a wall.
 
-    ``accumulation`` is the time at which an infinite sequence of bounces ends, NaN where there was none.
+    Attributes:
+        point: Name of the contact point.
+        wall: Name of the wall.
+        start: When it begins [s].
+        end: When it ends [s], infinite where it still held when the run ended.
+        accumulation: The time at which an infinite sequence of bounces ends [s], NaN where there was none.
+        mode: "stick" or "slip" of a contact with friction, "" without it.
     """
 
     point: str
@@ -57,6 +65,7 @@ class Phase:
     start: float
     end: float = np.inf
     accumulation: float = np.nan
+    mode: str = ""
 
 
 class PlainSettings(dict[str, Any]):
@@ -65,15 +74,25 @@ class PlainSettings(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion of ``robot`` in N rows: ``t`` (N,) [s], ``q`` (N, nq) and ``v`` (N, nv). Arrays are read-only and not copied.
+    """A motion in N rows. Arrays are read-only and not copied. At an impact ``t`` holds its time twice: one row before, one after.
 
-    At an impact ``t`` holds its time twice: one row before, one after. ``contact_names`` (nc, "point|wall") and
-    ``contact_forces`` (N, nc) [N] tell what lasting contacts carry. ``status`` is "complete", "interrupted" or "failed: ...".
-    ``settings`` and ``statistics`` hold plain values: tuples and arrays become lists.
-
-    ``dense`` (N - 1, 7, nq + nv) are the coefficients of the DOP853 interpolant of each segment between rows. Without it states
-    between rows come from cubic Hermite polynomials of q, with an error of the fourth order in the segment's length for q
-    and of the third for v.
+    Attributes:
+        robot: What moves.
+        gravity: (3,) in the world [m/s^2].
+        t: Times (N,) [s].
+        q: Coordinates (N, nq).
+        v: Velocities (N, nv).
+        contact_names: "point|wall" of each of nc contacts that could last.
+        contact_forces: What lasting contacts carry along their normals (N, nc) [N].
+        friction_forces: What they carry across (N, nc, 3), in the world [N].
+        impacts: All impacts, in the order of time.
+        phases: Lasting contacts.
+        status: "complete", "interrupted" or "failed: ...".
+        settings: What was simulated, as plain values: tuples and arrays become lists.
+        statistics: What the run took, as plain values.
+        dense: Coefficients (N - 1, 7, nq + nv) of the DOP853 interpolant of each segment between rows. Without it, None, states between
+            rows come from cubic Hermite polynomials of q, with an error of the fourth order in the segment's length for q and of the
+            third for v.
     """
 
     robot: Robot
@@ -83,6 +102,7 @@ class Trajectory:
     v: Array
     contact_names: tuple[str, ...] = ()
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    friction_forces: Array = field(default_factory=lambda: np.zeros((0, 0, 3)))
     impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
@@ -103,6 +123,9 @@ class Trajectory:
         if not names and np.size(self.contact_forces) == 0:
             set_field(self, "contact_forces", np.zeros((n, 0)))
         put_array(self, "contact_forces", (n, len(names)))
+        if np.size(self.friction_forces) == 0:
+            set_field(self, "friction_forces", np.zeros((n, len(names), 3)))
+        put_array(self, "friction_forces", (n, len(names), 3))
         if self.dense is not None:
             put_array(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
         set_field(self, "phases", tuple(self.phases))
@@ -118,11 +141,22 @@ class Trajectory:
 
     # states between rows --------------------------------------------------------------------------
 
-    def at(self, times: ArrayLike, side: str = "right") -> tuple[Array, Array]:
-        """q (..., nq) and v (..., nv) at times (...) [s]; at an impact "right" is the state after it, "left" the one before."""
+    def at(self, times: ArrayLike, side: Side = "right") -> tuple[Array, Array]:
+        """States at any times of the run.
+
+        Args:
+            times: (...) [s], of the run.
+            side: Of an impact: "right" is the state after it, "left" the one before.
+
+        Returns:
+            q (..., nq) and v (..., nv).
+
+        Raises:
+            ArgumentError: A time is none, or outside of the run, or there is no such side.
+        """
         if side not in ("left", "right"):
             raise ArgumentError(f'side={side!r}, expected "left" or "right"')
-        times = np.asarray(times, dtype=np.float64)
+        times = numbers(times, "of seconds (...)", "times")
         first, last = self.t[0], self.t[-1]
         outside = ~((times >= first) & (times <= last))
         if outside.any():
@@ -137,7 +171,7 @@ class Trajectory:
             q[inside], v[inside] = between(after[inside], flat[inside])
         return q.reshape(*times.shape, self.robot.nq), v.reshape(*times.shape, self.robot.nv)
 
-    def __call__(self, times: ArrayLike, side: str = "right") -> tuple[Array, Array]:
+    def __call__(self, times: ArrayLike, side: Side = "right") -> tuple[Array, Array]:
         """The same as ``at``."""
         return self.at(times, side)
 
@@ -172,12 +206,19 @@ class Trajectory:
         """Energies of all rows, computed when first asked for."""
         from urdf_gibbs.functions import kinetic_energy, potential_energy
 
-        kinetic = kinetic_energy(self.robot, self.q, self.v)
-        potential = potential_energy(self.robot, self.q, gravity=self.gravity)
+        kinetic = np.asarray(kinetic_energy(self.robot, self.q, self.v))
+        potential = np.asarray(potential_energy(self.robot, self.q, gravity=self.gravity))
         return Energies(*(read_only(energy) for energy in (kinetic, potential, kinetic + potential)))
 
     def to_dataframe(self) -> Any:
-        """A pandas table of the rows: t, q.<coordinate>, v.<velocity>, energy.<kind> and force.<contact>."""
+        """A pandas table of the rows.
+
+        Returns:
+            The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind> and force.<contact>.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
         try:
             import pandas  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
@@ -192,19 +233,30 @@ class Trajectory:
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,
-        kinds: str | Iterable[str] | None = None,
+        kinds: PlotKind | Iterable[PlotKind] | None = None,
         points: Iterable[str] | None = None,
-        theme: str = "light",
+        theme: Theme = "light",
         walls: Wall | Iterable[Wall] | None = None,
     ) -> Figure:
-        """A Matplotlib figure, also written to ``path`` (.png, .svg, .pdf) where one is given.
+        """A Matplotlib figure, also written to a file where a path is given.
 
-        kinds: some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
-        joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s], "modes" (those of elastic
-        links alone) and "forces" [N] of lasting contacts;
-        None: those that tell something here. points: names of contact points or links; None: the contact points of the run, the first
-        12 that struck something where there are more. theme: "light" or "dark". walls: those to draw in snapshots, instead of those
-        of the run; needed for walls that are Python functions only.
+        Args:
+            path: Of a file .png, .svg or .pdf; None: it is not written.
+            kinds: Some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
+                joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s], "modes" (those of elastic
+                links alone) and "forces" [N] of lasting contacts; None: those that tell something here.
+            points: Names of contact points or links; None: the contact points of the run, the first 12 that struck something where there
+                are more.
+            theme: "light" or "dark".
+            walls: Those to draw in snapshots, instead of those of the run; needed for walls that are Python functions only.
+
+        Returns:
+            The figure.
+
+        Raises:
+            ArgumentError: An argument has a wrong type or value.
+            UnknownNameError: There is no such kind, point or theme.
+            MissingExtraError: The extra ``plot`` is not installed.
         """
         with extras_named():
             from urdf_gibbs.view.plots import plot
@@ -218,14 +270,27 @@ class Trajectory:
         trails: Sequence[str] | None = None,
         walls: Wall | Iterable[Wall] | None = None,
         package_dirs: Iterable[str | os.PathLike[str]] = (),
-        theme: str | None = None,
+        theme: Theme | None = None,
         title: str = "",
     ) -> View:
         """A page that plays the motion in 3-D: ``.save("run.html")``, ``.open()`` in a browser; shown by notebooks.
 
-        frames: about how many states are kept (every impact is one, exactly; of more than 2,000 some, and the page says so); trails:
-        contact points or links whose ways are drawn, None: the points that struck something; walls: as for ``plot``; package_dirs:
-        folders of package:// names in the URDF and of other meshes.
+        Args:
+            frames: About how many states are kept (every impact is one, exactly; of more than 2,000 some, and the page says so); None: as
+                many as the motion needs.
+            trails: Names of contact points or links whose ways are drawn; None: the points that struck something.
+            walls: Those to draw, instead of those of the run; needed for walls that are Python functions only.
+            package_dirs: Folders of ``package://`` names in the URDF and of other meshes.
+            theme: "light", "dark", or None: as the browser has it.
+            title: Of the page; "": the robot's name.
+
+        Returns:
+            The page.
+
+        Raises:
+            ArgumentError: An argument has a wrong type or value.
+            UnknownNameError: There is no such point or link.
+            MissingExtraError: The extra ``view`` is not installed.
         """
         with extras_named():
             from urdf_gibbs.view.show import animation
@@ -238,11 +303,19 @@ class Trajectory:
     # files ------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything, the robot included, to one .npz file (the suffix is added where missing); the path written.
+        """Write everything, the robot included, to one .npz file, which appears complete or not at all.
 
-        The file appears complete or not at all.
+        Args:
+            path: Of the file; the suffix is added where it is missing.
+
+        Returns:
+            The path written.
+
+        Raises:
+            ArgumentError: The path is none, or the robot has no source.
+            OSError: The file cannot be written.
         """
-        path = Path(path)
+        path = Path(path_of(path, "path"))
         path = path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
         from urdf_gibbs.simulation.archive import arrays_of
 
@@ -262,14 +335,24 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
-        """Read what ``save`` wrote; the robot comes back with the same fingerprint. ArgumentError where the file is another or damaged.
+        """Read what ``save`` wrote; the robot comes back with the same fingerprint.
 
         Shapes and types are compared before memory is asked for. The file may come from anybody: nothing in it is run, and the package
         folders that it names are searched for meshes, but are not folders that you allow (give them to ``animate`` again).
+
+        Args:
+            path: Of the file, with or without its suffix.
+
+        Returns:
+            The trajectory.
+
+        Raises:
+            ArgumentError: The path is none, or the file is another or damaged.
+            OSError: The file cannot be read.
         """
         from urdf_gibbs.simulation.archive import read_trajectory
 
-        path = Path(path)
+        path = Path(path_of(path, "path"))
         if path.suffix != ".npz" and not path.exists():
             path = path.with_name(path.name + ".npz")
         with open(path, "rb") as file:
@@ -292,14 +375,14 @@ class Trajectory:
         return f"<Trajectory of {self.robot.name!r}: {span}, {counts}, {self.status}>"
 
 
-def made_trajectory(**fields: Any) -> Trajectory:
-    """A Trajectory of fields that are known to be right and belong to nobody else: nothing is checked or copied."""
-    made = Trajectory.__new__(Trajectory)
-    for name in ("gravity", "t", "q", "v", "contact_forces", "dense"):
+def unchecked_trajectory(**fields: Any) -> Trajectory:
+    """A Trajectory from fields that are known to be valid and not shared: nothing is checked or copied."""
+    trajectory = Trajectory.__new__(Trajectory)
+    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
-    made.__dict__.update(fields)
-    return made
+    trajectory.__dict__.update(fields)
+    return trajectory
 
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""How fast bodies turn, and how long a step may be for its two ends to tell what happens between. Compiled.
+"""Bounds of how fast bodies turn, and the longest step whose two ends suffice to detect contacts. Compiled.
 
-Two ends tell nothing of a body that turns many times between them, which may cost the integrator no error at all. So a step is only as
-long as the bodies near a wall turn by TURN in it: then the quintic of events.py is off by less than lever TURN^6 / 46080.
+A body may turn many times within a step without any integration error, and then the two ends say nothing about the motion between them.
+So bodies near a wall may turn by at most MAX_TURN in a step: then the quintic of events.py is off by less than lever MAX_TURN^6 / 46080.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, place
 from urdf_gibbs.contact.surfaces import DRIFT, FUNCTION, HEIGHT, IMPLICIT, MOTION, MOVES, STEEPEST, VIBRATION, gap_motion
 from urdf_gibbs.engine.jit import block, call2, jit
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.layout import DISTANCE, HUB, LEVER, SLIDE, SPIN, TRAVEL, VOUCHED, State, System
+from urdf_gibbs.simulation.layout import DISTANCE, HUB, LEVER, SAFE_STEP, SLIDE, SPIN, TRAVEL, State, System
 
 Array = Any
 
-TURN = 2.0  # rad: how far a body near a wall may turn in a step
+MAX_TURN = 2.0  # rad: how far a body near a wall may turn in a step
 
 
 @jit
-def see_turning(s: System, st: State) -> None:
-    """st.turning of the bodies, at most, in the step from st.y to st.new.
+def bound_turning(s: System, st: State) -> None:
+    """Upper bounds st.turning of the bodies' rotation in the step from st.y to st.new.
 
-    The rates of all joints on the way to a body are added up, so that no product of their rotations is faster. The first body that
-    turns is the hub; the lever is how far from its origin the body's own can be.
+    The rates of all joints from the root to a body are added up: no product of their rotations is faster. The hub is the first body on
+    the way that turns; the lever bounds the distance of the body's origin from the hub's.
     """
     tree, nq, turning = s.tree, s.q.shape[0], st.turning
     y, new, first, last = st.y[nq:], st.new[nq:], st.K[0, nq:], st.K[STAGES, nq:]
@@ -53,18 +53,18 @@ def see_turning(s: System, st: State) -> None:
             if tree.turns[j] != 1:
                 slide += speed * speed
         turning[i, SPIN] = turn + np.sqrt(spin)
-        if axes > 1:  # the axis itself turns
+        if axes > 1:  # the rotation axis itself turns
             turning[i, SPIN] += np.sqrt(np.sqrt(sharp))
         turning[i, TRAVEL] = travel + np.sqrt(slide)
         turning[i, LEVER] = lever
         turning[i, HUB] = hub
         fastest, longest = max(fastest, turning[i, SPIN]), max(longest, lever)
-    st.fastest, st.lever = fastest, longest
+    st.fastest_turn, st.longest_lever = fastest, longest
 
 
 @jit
-def turning_of(s: System, st: State, c: int) -> tuple[float, float, float]:
-    """How fast the points of contact c turn [rad/s] and their hubs travel [m/s], at most, and their levers [m]."""
+def turning_bounds(s: System, st: State, c: int) -> tuple[float, float, float]:
+    """Upper bounds for contact c: rotation of its points [rad/s], speed of their hubs [m/s], and their levers [m]."""
     turn, travel, arm = 0.0, 0.0, 0.0
     for k in range(2 if s.contacts.kind[c] == PAIR else 1):
         body = s.contacts.body[c, k]
@@ -78,8 +78,8 @@ def turning_of(s: System, st: State, c: int) -> tuple[float, float, float]:
 
 
 @jit
-def hub_of(s: System, st: State, c: int, k: int, x: Array) -> None:
-    """x (3,): where the hub of a contact's point is; where nothing turns, the point."""
+def hub_position(s: System, st: State, c: int, k: int, x: Array) -> None:
+    """x (3,): position of the hub of a contact's point; of the point itself where nothing turns."""
     body = s.contacts.body[c, k]
     if body >= 0 and st.turning[body, SPIN] > 0.0:
         hub = int(st.turning[body, HUB])
@@ -89,15 +89,15 @@ def hub_of(s: System, st: State, c: int, k: int, x: Array) -> None:
 
 
 @jit
-def room_of_hub(s: System, st: State, c: int) -> float:
-    """How far the hub of contact c is from the wall, or from the other's hub, at least; s.T are the placements of st.y."""
+def hub_clearance(s: System, st: State, c: int) -> float:
+    """Lower bound of the distance of contact c's hub from the wall or from the other hub; s.T are the placements of st.y."""
     x, out = s.x, s.x[18:24]
-    hub_of(s, st, c, 0, x[:3])
+    hub_position(s, st, c, 0, x[:3])
     if s.contacts.kind[c] == PAIR:
-        hub_of(s, st, c, 1, x[3:6])
+        hub_position(s, st, c, 1, x[3:6])
         return np.sqrt((x[0] - x[3]) ** 2 + (x[1] - x[4]) ** 2 + (x[2] - x[5]) ** 2) - s.contacts.radius[c]
     i = s.contacts.surface[c]
-    moves, kind, v = s.surfaces.whole[i, MOVES], s.surfaces.kind[i], s.surfaces.values[i]
+    moves, kind, v = s.surfaces.integers[i, MOVES], s.surfaces.kind[i], s.surfaces.values[i]
     if kind == IMPLICIT or moves == FUNCTION:
         return 0.0
     for k in range(3, 9):
@@ -112,32 +112,32 @@ def room_of_hub(s: System, st: State, c: int) -> float:
     return room
 
 
-@block(VOUCHED, System, State, float, returns=float)
-def vouched(s: System, st: State, h: float) -> float:
-    """The longest step from st.y, up to h, in which two ends tell what happens to the gaps.
+@block(SAFE_STEP, System, State, float, returns=float)
+def longest_safe_step(s: System, st: State, h: float) -> float:
+    """The longest step from st.y, up to h, for which the two ends suffice to detect contacts.
 
-    No body that may reach a wall turns by more than TURN, and no wall that is a function moves too much.
+    No body that can reach a wall turns by more than MAX_TURN, and no wall moved by a function moves too far.
     """
     longest, placed = h, False
-    for i in range(s.surfaces.pace.shape[0]):
-        longest = min(longest, s.surfaces.pace[i])
-    if 2.0 * longest * st.fastest <= TURN:  # no body, and no pair of them, turns far: there is no need to look at the contacts
+    for i in range(s.surfaces.max_step.shape[0]):
+        longest = min(longest, s.surfaces.max_step[i])
+    if 2.0 * longest * st.fastest_turn <= MAX_TURN:  # no body, and no pair of bodies, turns too far: no need to check the contacts
         return longest
     for c in range(st.gaps.shape[0]):
         if s.contacts.kind[c] == LIMIT or st.held[c]:
             continue
-        turn, travel, arm = turning_of(s, st, c)
-        if longest * turn <= TURN:
+        turn, travel, arm = turning_bounds(s, st, c)
+        if longest * turn <= MAX_TURN:
             continue
         if not placed:
             copy(st.y, s.q)
             call2(s.code.placements, s.q.ctypes.data, s.T.ctypes.data)
             placed = True
-        room = room_of_hub(s, st, c) - arm
-        if s.contacts.kind[c] == WALL and s.surfaces.whole[s.contacts.surface[c], MOVES] == DRIFT:
+        room = hub_clearance(s, st, c) - arm
+        if s.contacts.kind[c] == WALL and s.surfaces.integers[s.contacts.surface[c], MOVES] == DRIFT:
             v = s.surfaces.values[s.contacts.surface[c]]
             travel += np.sqrt(v[MOTION] ** 2 + v[MOTION + 1] ** 2 + v[MOTION + 2] ** 2)
-        most = TURN / turn
+        most = MAX_TURN / turn
         if room > 0.0:
             if longest * travel <= 0.9 * room:
                 continue

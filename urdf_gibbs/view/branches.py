@@ -91,7 +91,7 @@ def _tips(robot: Robot) -> dict[int, list[Array]]:
         frame = robot.frame(link)
         if frame.body in tips and link != robot.joints[frame.body].child:
             tips[frame.body].append(frame.placement[:3, 3])
-    return {leaf: own or [robot.com[leaf]] for leaf, own in tips.items()}
+    return {leaf: own or [robot.centre_of_mass[leaf]] for leaf, own in tips.items()}
 
 
 def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:
@@ -104,7 +104,7 @@ def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:
     origins = places[: len(robot.joints)]
     planar = not len(origins) or bool(np.ptp(places[:, 2]) < 1e-9)
     figure = Figure(figsize=(7, 5), layout="constrained")
-    FigureCanvasAgg(figure)  # not pyplot: its figures are kept, and belong to the main thread
+    FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and belongs to the main thread
     axes = figure.add_subplot(projection=None if planar else "3d")
     offsets = np.linspace(-1.0, 1.0, max(len(robot.branches), 1))
     size = max(float(np.ptp(origins, axis=0).max()), 0.1) if len(origins) else 1.0

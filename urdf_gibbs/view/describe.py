@@ -1,4 +1,4 @@
-"""What the page must know of a robot to move and explain it: joints, links, inertias, branches and contact points, as plain values."""
+"""The data that a page needs to move and explain a robot: joints, links, inertias, branches and contact points, as plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import plane_rotation
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import Contact
@@ -36,7 +37,7 @@ def robot_data(robot: Robot, scene: Scene, q: Array) -> dict[str, Any]:
         "q": q.tolist(),
         "neutral": robot.neutral().tolist(),
         "joints": [_joint(robot, joint, robot.parent[i], robot.placement[i]) for i, joint in enumerate(robot.joints)],
-        "bodies": [[float(m), *c] for m, c in zip(robot.mass, robot.com.tolist(), strict=True)],
+        "bodies": [[float(m), *c] for m, c in zip(robot.mass, robot.centre_of_mass.tolist(), strict=True)],
         "links": _links(robot, scene),
         "skins": _skins(scene),
         "skeleton": _skeleton(robot),
@@ -142,7 +143,7 @@ def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
             link["elastic"] = beams[name][0]
             inertial = beam_inertia(robot, beams[name][1])
         if inertial is not None:
-            link |= {"mass": inertial.mass, "com": list(inertial.com)}
+            link |= {"mass": inertial.mass, "com": list(inertial.centre_of_mass)}
             shape = equivalent(inertial)
             if shape is not None:
                 link["inertia"] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import struct
 import zlib
@@ -13,6 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+
+from urdf_gibbs.templates import rendered
 
 SCRIPTS = (
     "kinematics.js",
@@ -31,18 +32,17 @@ SCRIPTS = (
 
 def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[Mapping[str, Any]]) -> str:
     """The page. ``data`` is what the scripts read: plain values, arrays packed by ``packed``; ``commands`` are meshcat's."""
-    parts = {
-        "title": html.escape(title),
-        "subtitle": html.escape(subtitle),
-        "style": _asset("style.css"),
-        "viewer": _viewer(),
-        "data": _in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
-        "scene": _scene(commands),
-        "scripts": "\n".join(_asset(name) for name in SCRIPTS),
-    }
-    text = _asset("page.html")
-    pieces = text.split("@@")  # name between two marks; content is never looked at again
-    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+    return rendered(
+        "view",
+        "page.html",
+        title=title,
+        subtitle=subtitle,
+        style=_asset("style.css"),
+        viewer=_viewer(),
+        data=_in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
+        scene=_scene(commands),
+        scripts="\n".join(_asset(name) for name in SCRIPTS),
+    )
 
 
 def packed(array: Any) -> dict[str, Any]:

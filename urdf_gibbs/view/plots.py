@@ -12,15 +12,17 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.arguments import listed, one_of, path_of
+from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions import kinetic_energy, potential_energy
+from urdf_gibbs.names import PlotKind
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory, coordinate_names
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of
@@ -29,13 +31,14 @@ from urdf_gibbs.view.motion import Samples, moved, moving_axes, samples, spread
 from urdf_gibbs.view.snapshots import chosen, draw_scene, scene, walls_of
 from urdf_gibbs.view.themes import LARGE, MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
 from urdf_gibbs.walls import Wall
+from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
-KINDS = ("positions", "velocities", "energies", "impulses", "snapshots", "coordinates", "modes", "forces")
+KINDS = get_args(PlotKind)
 SUFFIXES = (".png", ".svg", ".pdf")
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
-MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes its time to be worked out
+MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes time to construct
 SOME_IMPACTS = 2_000
 MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
 MANY_ROWS = 4_000  # of contact forces
@@ -86,7 +89,7 @@ def plot(
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """The path; ArgumentError where its suffix is none of SUFFIXES."""
-    path = Path(path)
+    path = Path(path_of(path, "path"))
     if path.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"{str(path)!r} has the suffix {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
     return path
@@ -95,21 +98,19 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 def _kinds(kinds: str | Iterable[str] | None) -> tuple[str, ...] | None:
     if kinds is None:
         return None
-    found = tuple(dict.fromkeys([kinds] if isinstance(kinds, str) else kinds))
-    for kind in found:
-        if kind not in KINDS:
-            raise UnknownNameError("kind of plot", str(kind), KINDS)
-    if not found:
+    given = [kinds] if isinstance(kinds, str) else listed(kinds, f"some of {', '.join(KINDS)}", "kinds")
+    chosen = tuple(dict.fromkeys(one_of(kind, KINDS, "kind of plot") for kind in given))
+    if not chosen:
         raise ArgumentError(f"no kinds, expected some of {', '.join(KINDS)}, or None")
-    return found
+    return chosen
 
 
 class _Plotter:
-    """A trajectory with what several panels need of it, worked out once."""
+    """A trajectory with data that several panels share, computed once."""
 
     def __init__(self, trajectory: Trajectory, points: Iterable[str] | None, theme: Theme, walls: Wall | Iterable[Wall] | None) -> None:
         self.trajectory, self.robot, self.theme = trajectory, trajectory.robot, theme
-        self.walls = walls if walls is None else [walls] if isinstance(walls, Wall) else list(walls)
+        self.walls = None if walls is None else wall_list(walls)
         self.states = samples(trajectory)
         total = len(trajectory.impacts)
         self.impacts: list[Impact] = [trajectory.impacts[i] for i in _spread(total, SOME_IMPACTS)]
@@ -357,8 +358,8 @@ class _Plotter:
         for k, (point, wall) in enumerate(key for key in stems if key in strongest):
             name = f"{point} on {wall}" if several and wall else f"{point} {wall}" if wall in ("lower", "upper") else point
             groups.append((name, stems[point, wall], self.theme.colour(k), MARKERS[k % len(MARKERS)], 5.0 + 2.0 * (k % 3)))
-        for name, found, colour, marker, size in groups:
-            at, height = np.array(found).T
+        for name, stems_, colour, marker, size in groups:
+            at, height = np.array(stems_).T
             axes.vlines(at, 0.0, height, colors=colour, lw=0.5 if many else 1.3, gid=f"stems {name}", rasterized=many)
             # Open markers of several sizes: equal impulses at one time are all seen.
             style = {"marker": marker, "ms": 2 if many else size, "mfc": "none", "mew": 1.3, "color": colour, "ls": "none"}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.oracle.compare import TOLERANCE, Comparison, Report, random_states
+from urdf_gibbs.oracle.compare import TOLERANCE, random_states
+from urdf_gibbs.oracle.report import Comparison, Report
 from urdf_gibbs.robot.findings import Finding, one_line
 from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.templates import rendered
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.palette import PALETTE
 from urdf_gibbs.view.show import View, view
@@ -199,18 +199,6 @@ class Entry:
     errors: tuple[str, ...] = ()
 
 
-STYLE = """
-:root { color-scheme: light dark; --line: #d5dae1; --bad: #b04a00; --good: #0072b2; }
-@media (prefers-color-scheme: dark) { :root { --line: #353a42; --bad: #e69f00; --good: #56b4e9; } body { background: #16181c; } }
-body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 1100px; margin: 24px auto; padding: 0 16px; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap; }
-td:first-child { overflow-wrap: anywhere; white-space: normal; }
-td ul { margin: 4px 0; padding-left: 18px; }
-.agrees td.verdict { color: var(--good); font-weight: 600; }
-.disagrees td.verdict, .refused td.verdict { color: var(--bad); font-weight: 600; }
-a { color: var(--good); }
-"""
 MARKS = {"agrees": "\u2713 agrees", "disagrees": "\u2717 disagrees", "refused": "\u2717 cannot be loaded"}
 
 
@@ -219,19 +207,4 @@ def index_page(entries: Sequence[Entry], total: int) -> str:
     words = {"agrees": "agree", "disagrees": "disagree", "refused": "cannot be loaded"}
     counts = [f"{sum(entry.verdict == verdict for entry in entries)} {word}" for verdict, word in words.items()]
     summary = f"{len(entries)} of {total} done: " + ", ".join(counts) + "."
-    rows = []
-    for entry in entries:
-        name = html.escape(entry.file)
-        link = f'<a href="{html.escape(quote(entry.page), quote=True)}">{name}</a>' if entry.page else name
-        errors = "<ul>" + "".join(f"<li>{html.escape(error)}</li>" for error in entry.errors) + "</ul>" if entry.errors else ""
-        cells = [link, html.escape(entry.base), html.escape(entry.worst)]
-        verdict = f'<td class="verdict">{MARKS[entry.verdict]}</td>'
-        rows.append(f'<tr class="{entry.verdict}"><td>{cells[0]}</td><td>{cells[1]}</td>{verdict}<td>{cells[2]}</td></tr>')
-        if errors:
-            rows.append(f'<tr><td colspan="4">{errors}</td></tr>')
-    head = "<tr><th>file</th><th>base</th><th>verdict</th><th>largest error</th></tr>"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<link rel="icon" href="data:,">\n'
-        f"<title>Validation</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Validation</h1>\n<p>{html.escape(summary)}</p>\n"
-        f"<table>\n<thead>{head}</thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table>\n</body>\n</html>\n"
-    )
+    return rendered("view", "index.html", summary=summary, entries=entries, marks=MARKS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import folders, path_of, whole
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
+from urdf_gibbs.templates import rendered
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.camera import camera
 from urdf_gibbs.view.contacts import contacts_of
@@ -28,6 +29,7 @@ from urdf_gibbs.view.wall_drawing import WallDrawing
 from urdf_gibbs.view.wall_settings import names, restored, wall_names
 from urdf_gibbs.view.wall_shapes import drawing
 from urdf_gibbs.walls import Wall
+from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
@@ -37,7 +39,15 @@ NOTEBOOK_HEIGHT = 560  # px
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A page about a robot. ``missing`` lists the visuals that are placeholders, ``notes`` what else is not drawn."""
+    """A page about a robot or a motion.
+
+    Attributes:
+        robot: What it shows.
+        title: Of the page.
+        subtitle: Below it.
+        scene: Meshes and solids.
+        data: What the page's own code is told, as plain values.
+    """
 
     robot: Robot
     title: str
@@ -52,24 +62,55 @@ class View:
 
     @property
     def missing(self) -> list[str]:
+        """The visuals that are placeholders, and why."""
         return [str(missing) for missing in self.scene.missing]
 
     @property
     def notes(self) -> list[str]:
+        """What else is not drawn."""
         return list(self.data.get("notes", []))
 
     def html(self, live: bool = False) -> str:
-        """The page as one text that needs nothing else; ``live``: it listens to the process that serves it."""
+        """The page as one text that needs nothing else.
+
+        Args:
+            live: Whether it listens to the process that serves it.
+
+        Returns:
+            HTML.
+        """
         return page(self.title, self.subtitle, {**self.data, "live": live}, self.commands)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file; the path written."""
-        path = Path(path)
+        """Write the page to a file.
+
+        Args:
+            path: Of the file.
+
+        Returns:
+            The path written.
+
+        Raises:
+            ArgumentError: The path is none.
+            OSError: The file cannot be written.
+        """
+        path = Path(path_of(path, "path"))
         path.write_text(self.html(), encoding="utf-8")
         return path
 
     def open(self, browser: bool = True, port: int = 0) -> Any:
-        """Serve the page on this machine and open a browser tab; the ``Live`` returned moves the robot in it: ``live.show(q)``."""
+        """Serve the page on this machine.
+
+        Args:
+            browser: Whether a browser tab is opened.
+            port: Of the server; 0: any that is free.
+
+        Returns:
+            What serves it, and moves the robot in it: ``live.show(q)``; until ``live.close()``.
+
+        Raises:
+            OSError: The port is taken.
+        """
         from urdf_gibbs.view.live import Live
 
         return Live(self, browser, port)
@@ -80,9 +121,7 @@ class View:
 
 def framed(text: str, title: str, height: int = NOTEBOOK_HEIGHT) -> str:
     """A whole page inside a notebook's cell."""
-    source = html.escape(text, quote=True)
-    name = html.escape(title, quote=True)
-    return f'<iframe title="{name}" srcdoc="{source}" style="width: 100%; height: {height}px; border: 0" allowfullscreen></iframe>'
+    return rendered("view", "frame.html", title=title, page=text, height=height).rstrip("\n")
 
 
 def view(
@@ -96,7 +135,7 @@ def view(
 ) -> View:
     """A page of the robot at q (nq,), None: the neutral one; ``theme`` "light", "dark" or None: as the browser has it."""
     q = configuration(robot, q)
-    scene = robot_scene(robot, q, [os.fspath(folder) for folder in package_dirs])
+    scene = robot_scene(robot, q, folders(package_dirs))
     box = _box(scene.bounds, _joints(robot, q[None]))
     drawn = [drawing(wall, box, None, name) for wall, name in _named(walls)]
     data = {
@@ -126,11 +165,11 @@ def animation(
     contact points or links whose ways are drawn; ``walls``: needed where the run's are Python functions, which a trajectory does not
     hold. The page is bounded, however long the run (view/recording.py); what is left out stands in ``notes``."""
     most = most_asked(trajectory.robot)
-    if frames is not None and not 2 <= frames <= most:
+    if frames is not None and not 2 <= whole(frames, 2, "frames") <= most:
         raise ArgumentError(f"frames={frames}, expected 2 to {most}")
     robot = trajectory.robot
     start = trajectory.q[0]
-    scene = robot_scene(robot, start, [os.fspath(folder) for folder in package_dirs])
+    scene = robot_scene(robot, start, folders(package_dirs))
     notes: list[str] = []
     if walls is None:
         kept, notes = restored(trajectory.settings)
@@ -171,8 +210,8 @@ def _theme(theme: str | None) -> str | None:
 
 
 def _named(walls: Wall | Iterable[Wall]) -> list[tuple[Wall, str]]:
-    listed = [walls] if isinstance(walls, Wall) else list(walls)
-    return list(zip(listed, wall_names(listed), strict=True))
+    given = wall_list(walls)
+    return list(zip(given, wall_names(given), strict=True))
 
 
 def _wall(drawn: WallDrawing, times: Array | None = None) -> dict[str, Any]:

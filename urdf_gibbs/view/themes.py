@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from urdf_gibbs.errors import UnknownNameError
+from urdf_gibbs.arguments import one_of
 from urdf_gibbs.view.palette import PALETTE
 
 SMALL, MEDIUM, LARGE = 8, 9, 12  # points
@@ -48,9 +48,7 @@ THEMES = {
 
 
 def theme_named(name: str) -> Theme:
-    if name not in THEMES:
-        raise UnknownNameError("theme", str(name), tuple(THEMES))
-    return THEMES[name]
+    return THEMES[one_of(name, tuple(THEMES), "theme")]
 
 
 def shown(name: str, longest: int = LONGEST) -> str:
@@ -98,7 +96,7 @@ def legend(owner: Any, handles: Sequence[Any], labels: Sequence[str], theme: The
     if "loc" not in where:
         where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0, **where}
     options = {"fontsize": SMALL, "frameon": False, "labelcolor": theme.text, "handlelength": 3.2}
-    made = owner.legend(list(handles), list(labels), **{**options, **where})
-    if made.get_title() is not None:
-        made.get_title().set(color=theme.text, fontsize=SMALL)
-    return made
+    box = owner.legend(list(handles), list(labels), **{**options, **where})
+    if box.get_title() is not None:
+        box.get_title().set(color=theme.text, fontsize=SMALL)
+    return box

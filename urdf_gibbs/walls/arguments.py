@@ -1,4 +1,4 @@
-"""Arguments of walls, checked: an ArgumentError says of which wall, what was found and what is expected."""
+"""Checks of wall arguments: an ArgumentError names the wall, the value and what is expected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import finite, wide
+from urdf_gibbs.arguments import finite, listed, wide
 from urdf_gibbs.errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -78,3 +78,14 @@ def sign_of(kind: str, side: Any) -> float:
 
 def as_points(kind: str, what: str, value: ArrayLike) -> Array:
     return wide(value, 3, f"{kind}: {what}")
+
+
+def wall_list(walls: Any) -> list[Any]:
+    """The walls that an argument ``walls`` holds, one or several."""
+    from urdf_gibbs.walls.wall import Wall
+
+    given = [walls] if isinstance(walls, Wall) else listed(walls, "a wall, or a list of walls", "walls")
+    for i, wall in enumerate(given):
+        if not isinstance(wall, Wall):
+            raise ArgumentError(f"walls[{i}] is {wall!r}, expected Plane, Circle, Box, ... of urdf_gibbs.walls")
+    return given

@@ -17,11 +17,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Wall):
-    """Ground z = h(x, y) below the robot, a twice differentiable bicubic spline through ``heights`` (nx, ny) [m].
+    """Ground z = h(x, y) below the robot, a twice differentiable bicubic spline through heights on a grid.
 
-    heights[i, j] stands at the i-th of nx even steps over ``x`` = (x0, x1) and the j-th of ny over ``y`` = (y0, y1). The spline has no
-    curvature across its edges (a natural spline) and goes on straight beyond them, with the slope of the edge. The gap of a sphere is
-    smooth where it can touch the ground at one point only: while its radius is below that of the valleys.
+    heights[i, j] stands at the i-th of nx even steps along x and the j-th of ny along y. The spline has no curvature across its edges (a
+    natural spline) and goes on straight beyond them, with the slope of the edge. The gap of a sphere is smooth where it can touch the
+    ground at one point only: while its radius is below that of the valleys.
+
+    Args:
+        heights: (nx, ny) [m].
+        x: (first, last) [m].
+        y: (first, last) [m].
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
     """
 
     heights: ArrayLike = field(repr=False)
@@ -58,10 +69,18 @@ class HeightField(Wall):
 
 @dataclass(frozen=True)
 class Implicit(Wall):
-    """The surface phi(x) = 0 of any smooth ``function`` of x (3,) [m], positive where the robot may be.
+    """The surface phi(x) = 0 of any smooth function, positive where the robot may be.
 
-    ``gradient`` returns (3,); without it, and for second derivatives, differences over ``scale`` / 1024 [m] are taken: ``scale`` is a
-    length over which phi is well approximated by a polynomial of low degree.
+    Args:
+        function: function(x (3,) [m]) -> phi.
+        gradient: gradient(x (3,) [m]) -> (3,); without it, and for second derivatives, differences over ``scale`` / 1024 are taken.
+        scale: A length over which phi is well approximated by a polynomial of low degree [m].
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
     """
 
     function: Callable[[Array], float]

@@ -17,7 +17,18 @@ Side = Literal["inside", "outside"]
 
 @dataclass(frozen=True, init=False)
 class Plane(Wall):
-    """The plane through ``point`` (3,); the robot lives on the side ``normal`` (3,) points to, kept as the unit vector ``direction``."""
+    """The plane through a point; the robot lives on the side that the normal points to, kept as the unit vector ``direction``.
+
+    Args:
+        normal: (3,) in the world, of any length.
+        point: (3,) in the world [m].
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
+    """
 
     direction: tuple[float, ...]
     point: tuple[float, ...]
@@ -42,7 +53,20 @@ class Plane(Wall):
 
 @dataclass(frozen=True)
 class Circle(Wall):
-    """A circle of ``radius`` in the plane through ``centre`` across ``axis``: the infinite cylinder about that axis."""
+    """A circle in the plane through its centre across an axis: the infinite cylinder about that axis.
+
+    Args:
+        radius: [m].
+        centre: (3,) in the world [m].
+        axis: (3,) in the world, of any length.
+        side: Where the robot is: "inside" or "outside".
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
+    """
 
     radius: float
     centre: ArrayLike = (0.0, 0.0, 0.0)
@@ -69,12 +93,37 @@ class Circle(Wall):
 
 @dataclass(frozen=True)
 class Cylinder(Circle):
-    """The infinite cylinder of ``radius`` about the line through ``centre`` along ``axis``."""
+    """The infinite cylinder about the line through a point along an axis.
+
+    Args:
+        radius: [m].
+        centre: (3,) in the world [m].
+        axis: (3,) in the world, of any length.
+        side: Where the robot is: "inside" or "outside".
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
+    """
 
 
 @dataclass(frozen=True)
 class Sphere(Wall):
-    """The sphere of ``radius`` about ``centre`` (3,)."""
+    """A sphere.
+
+    Args:
+        radius: [m].
+        centre: (3,) in the world [m].
+        side: Where the robot is: "inside" or "outside".
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
+    """
 
     radius: float
     centre: ArrayLike = (0.0, 0.0, 0.0)
@@ -94,9 +143,21 @@ class Sphere(Wall):
 
 @dataclass(frozen=True)
 class Ellipsoid(Wall):
-    """The ellipsoid of ``semi_axes`` (3,) [m] about ``centre``, along the columns of ``rotation`` (3, 3) (None: world axes).
+    """An ellipsoid.
 
     Inside, a sphere of a radius above (least semi-axis)^2 / (greatest semi-axis) can touch two points at once; its gap has a kink there.
+
+    Args:
+        semi_axes: (3,) [m].
+        centre: (3,) in the world [m].
+        rotation: (3, 3), whose columns are the axes in the world; None: world axes.
+        side: Where the robot is: "inside" or "outside".
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
     """
 
     semi_axes: ArrayLike
@@ -127,9 +188,21 @@ class Ellipsoid(Wall):
 
 @dataclass(frozen=True)
 class Box(Wall):
-    """The box with edges ``size`` (3,) [m] about ``centre``, along the columns of ``rotation`` (3, 3) (None: world axes).
+    """A box.
 
     Inside it is six planes, named after the face ("box.+x"); outside one surface, rounded at the edges for a sphere.
+
+    Args:
+        size: Edges (3,) [m].
+        centre: (3,) in the world [m].
+        rotation: (3, 3), whose columns are the axes in the world; None: world axes.
+        side: Where the robot is: "inside" or "outside".
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
     """
 
     size: ArrayLike
@@ -157,9 +230,20 @@ class Box(Wall):
 
 @dataclass(frozen=True, init=False)
 class Corridor(Wall):
-    """The space between two parallel planes, ``width`` [m] apart, across ``normal`` (3,), half-way at ``centre`` (3,).
+    """The space between two parallel planes.
 
-    Its surfaces are "corridor.+" (the one ``normal`` points to) and "corridor.-"; the unit normal is kept as ``direction``.
+    Its surfaces are "corridor.+" (the one that the normal points to) and "corridor.-"; the unit normal is kept as ``direction``.
+
+    Args:
+        width: Between the planes [m].
+        normal: (3,) in the world, of any length.
+        centre: (3,) half-way between them, in the world [m].
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
+        name: For reports; "": the kind of the wall.
+
+    Raises:
+        ArgumentError: A value has a wrong type or shape, or is not finite or not positive.
     """
 
     width: float

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from urdf_gibbs.arguments import numbers
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.walls.arguments import as_number, as_points, as_vector, put
 
@@ -21,7 +22,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Vibration:
-    """d(t) = amplitude sin(omega t + phase), amplitude (3,) [m], omega [rad/s], phase [rad]."""
+    """The motion d(t) = amplitude sin(omega t + phase) of a wall.
+
+    Args:
+        amplitude: (3,) in the world [m].
+        omega: [rad/s].
+        phase: [rad].
+    """
 
     amplitude: ArrayLike
     omega: float
@@ -35,7 +42,11 @@ class Vibration:
 
 @dataclass(frozen=True)
 class Drift:
-    """d(t) = velocity t, velocity (3,) [m/s]."""
+    """The motion d(t) = velocity t of a wall.
+
+    Args:
+        velocity: (3,) in the world [m/s].
+    """
 
     velocity: ArrayLike
 
@@ -71,9 +82,11 @@ class Surface(NamedTuple):
 class Wall:
     """What all walls share.
 
-    ``restitution`` in [0, 1] (None: the simulation's), ``motion`` a Vibration, a Drift or a function of t that returns d (3,) [m]
-    (made into polynomials piece by piece, exact to rounding: it is evaluated up to 8 ms ahead), ``name`` for reports (empty: the kind
-    of the wall).
+    Args:
+        restitution: In [0, 1]; None: the simulation's.
+        motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m] (made into polynomials piece by piece, exact to
+            rounding: it is evaluated up to 8 ms ahead); None: it stands.
+        name: For reports; "": the kind of the wall.
     """
 
     restitution: float | None = None
@@ -93,23 +106,76 @@ class Wall:
             raise ArgumentError(f"{kind}: name is {self.name!r}; expected a string")
 
     def surfaces(self) -> tuple[Surface, ...]:
-        """The smooth pieces of the wall."""
+        """The smooth pieces of the wall.
+
+        Returns:
+            At least one.
+
+        Raises:
+            NotImplementedError: Of the base class, which has none.
+        """
         raise NotImplementedError
 
     def gap(self, x: ArrayLike, t: ArrayLike = 0.0) -> Array:
-        """Signed distance (...) [m] of the points x (..., 3) at t: positive on the free side; of several surfaces the least."""
+        """Signed distance of points, of several surfaces the least.
+
+        Args:
+            x: Points (..., 3) in the world [m].
+            t: Times (...) [s].
+
+        Returns:
+            (...) [m], positive on the free side.
+
+        Raises:
+            ArgumentError: An array has a wrong type or shape.
+        """
         return self._nearest(x, None, t)[..., 0]
 
     def normal(self, x: ArrayLike, t: ArrayLike = 0.0) -> Array:
-        """Unit normal (..., 3) at the point of the wall nearest to x (..., 3), pointing to the free side; nan where it is undefined."""
+        """Unit normal at the point of the wall nearest to a point.
+
+        Args:
+            x: Points (..., 3) in the world [m].
+            t: Times (...) [s].
+
+        Returns:
+            (..., 3), pointing to the free side; NaN where it is undefined.
+
+        Raises:
+            ArgumentError: An array has a wrong type or shape.
+        """
         return self._nearest(x, None, t)[..., 2:5]
 
     def gap_rate(self, x: ArrayLike, velocity: ArrayLike, t: ArrayLike = 0.0) -> Array:
-        """Rate of the gap (...) [m/s] for points that move with ``velocity`` (..., 3)."""
+        """Rate of the gap for points that move.
+
+        Args:
+            x: Points (..., 3) in the world [m].
+            velocity: (..., 3) of the points [m/s].
+            t: Times (...) [s].
+
+        Returns:
+            (...) [m/s].
+
+        Raises:
+            ArgumentError: An array has a wrong type or shape.
+        """
         return self._nearest(x, velocity, t)[..., 1]
 
     def normal_rate(self, x: ArrayLike, velocity: ArrayLike, t: ArrayLike = 0.0) -> Array:
-        """Rate of the normal (..., 3) [1/s] for points that move with ``velocity`` (..., 3)."""
+        """Rate of the normal for points that move.
+
+        Args:
+            x: Points (..., 3) in the world [m].
+            velocity: (..., 3) of the points [m/s].
+            t: Times (...) [s].
+
+        Returns:
+            (..., 3) [1/s].
+
+        Raises:
+            ArgumentError: An array has a wrong type or shape.
+        """
         return self._nearest(x, velocity, t)[..., 5:8]
 
     @cached_property
@@ -126,7 +192,7 @@ class Wall:
         kind = type(self).__name__
         points = as_points(kind, "x", x)
         speeds = np.zeros(3) if velocity is None else as_points(kind, "velocity", velocity)
-        times = np.asarray(t, dtype=float)
+        times = numbers(t, "(...) of seconds", f"{kind}: t")
         try:
             batch = np.broadcast_shapes(points.shape[:-1], speeds.shape[:-1], times.shape)
         except ValueError:

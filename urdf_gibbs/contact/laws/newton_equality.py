@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 def impulses(K: Array, u: Array, e: Array, lam: Array) -> float:
     """K lam = -(1 + e) u: K (k, k) [1/kg], u (k,) [m/s] before, fills lam (k,) [N s], the shortest where rows depend on each other.
 
-    Gives the relative residual, see ``least_norm``: large where dependent rows ask for different velocities.
+    Returns the relative residual, see ``least_norm``: large where dependent rows require different velocities.
     """
     c = np.empty(u.shape[0])
     for i in range(u.shape[0]):

@@ -11,12 +11,12 @@ from urdf_gibbs.engine.jit import jit_inline
 
 Array = NDArray[np.float64]
 
-NOISE = 1e-13  # what is left of a difference of equal numbers, relative to them
+NOISE = 1e-13  # relative rounding error of a difference of equal numbers
 
 
 @jit_inline
 def impulses(K: Array, u: Array, e: Array, lam: Array) -> float:
-    """K (k, k) [1/kg], u (k,) [m/s] before, fills lam = lc + lr (k,) [N s]; gives the worse of the two certificates, relative to u.
+    """K (k, k) [1/kg], u (k,) [m/s] before, fills lam = lc + lr (k,) [N s]; returns the worse of the two certificates, relative to u.
 
     compression   0 <= lc ⟂ u + K lc >= 0
     restitution   0 <= lr - e lc ⟂ u + K (lc + lr) >= 0

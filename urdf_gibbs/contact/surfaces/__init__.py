@@ -1,8 +1,8 @@
 """Walls for compiled code: packed into arrays (packing.py), and their gap functions (gaps.py), shape by shape."""
 
-from urdf_gibbs.contact.surfaces.axes import wall_velocity
+from urdf_gibbs.contact.surfaces.axes import wall_path, wall_velocity
 from urdf_gibbs.contact.surfaces.callbacks import Callbacks
-from urdf_gibbs.contact.surfaces.gaps import gap_motion, gap_value, nearest
+from urdf_gibbs.contact.surfaces.gaps import gap_motion, gap_value, hessian_motion, nearest
 from urdf_gibbs.contact.surfaces.layout import (
     BOX,
     CENTRE,
@@ -56,7 +56,9 @@ __all__ = [
     "check_radius",
     "gap_motion",
     "gap_value",
+    "hessian_motion",
     "nearest",
     "pack",
+    "wall_path",
     "wall_velocity",
 ]

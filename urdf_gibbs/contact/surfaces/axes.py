@@ -26,8 +26,15 @@ from urdf_gibbs.engine.jit import call2, jit
 def wall_velocity(s: Surfaces, i: int, t: float) -> tuple[float, float, float]:
     """How fast surface i moves, in world axes [m/s]."""
     v = s.values
-    d = wall_motion(v, s.whole, s.scratch, i, t)
+    d = wall_motion(v, s.integers, s.scratch, i, t)
     return d[3], d[4], d[5]
+
+
+@jit
+def wall_path(s: Surfaces, i: int, t: float) -> tuple[float, float, float, float, float, float]:
+    """Velocity [m/s] and acceleration [m/s^2] of surface i, in world axes."""
+    d = wall_motion(s.values, s.integers, s.scratch, i, t)
+    return d[3], d[4], d[5], d[6], d[7], d[8]
 
 
 @jit
@@ -58,10 +65,10 @@ def hessian_times(f: Jet, a: float, b: float, c: float) -> tuple[float, float, f
 
 @jit
 def wall_motion(
-    v: Array, whole: Integers, u: Array, i: int, t: float
+    v: Array, integers: Integers, u: Array, i: int, t: float
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """d, d', d'' (3 each) of the wall."""
-    moves = whole[i, MOVES]
+    """Displacement of the wall with its first and second derivative (3 each), in world axes."""
+    moves = integers[i, MOVES]
     if moves == VIBRATION:
         a, b, c, omega = v[i, MOTION], v[i, MOTION + 1], v[i, MOTION + 2], v[i, MOTION + 3]
         angle = omega * t + v[i, MOTION + 4]
@@ -73,7 +80,7 @@ def wall_motion(
         return a * t, b * t, c * t, a, b, c, 0.0, 0.0, 0.0
     if moves == FUNCTION:
         u[TIME] = t
-        if call2(whole[i, MOTION_CALL], u.ctypes.data + 8 * TIME, u.ctypes.data + 8 * PATH) != 0:
+        if call2(integers[i, MOTION_CALL], u.ctypes.data + 8 * TIME, u.ctypes.data + 8 * PATH) != 0:
             return math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
         p = PATH
         return u[p], u[p + 1], u[p + 2], u[p + 3], u[p + 4], u[p + 5], u[p + 6], u[p + 7], u[p + 8]

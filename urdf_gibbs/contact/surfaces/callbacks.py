@@ -1,4 +1,4 @@
-"""Functions of the user, of a wall's motion or of its shape, as C functions that compiled code can call."""
+"""Users' Python functions for the motion or the shape of a wall, as C functions that compiled code can call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def address_of(function: Callable[[Any, Any], None], read: int, written: int, keep: Callbacks) -> int:
-    """The address of a C function that hands ``read`` doubles to ``function`` and takes ``written``; status 1 when it raised."""
+    """The address of a C function that passes ``read`` doubles to ``function`` and takes ``written`` back; it returns 1 on an exception."""
     given, taken = ctypes.c_double * read, ctypes.c_double * written
 
     def guarded(source: int, target: int) -> int:

@@ -1,4 +1,4 @@
-"""Ellipsoid, box, height field and implicit surface: the questions that are compiled apart, once."""
+"""Ellipsoid, box, height field and implicit surface, compiled as one separate function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urdf_gibbs.engine.jit import entry
 
 @entry(Surfaces, int)
 def curved(s: Surfaces, i: int) -> int:
-    """Answer the question of surface i in scratch[SPOT:] at scratch[JET:]."""
-    row, u = Row(s.values[i], s.whole[i], s.data, s.scratch), s.scratch
+    """Read point and question for surface i from scratch[SPOT:], write the jet to scratch[JET:]."""
+    row, u = Row(s.values[i], s.integers[i], s.data, s.scratch), s.scratch
     x, y, z, question = u[SPOT], u[SPOT + 1], u[SPOT + 2], int(u[SPOT + 3])
     if question == DISTANCE:
         f = signed_distance(row, x, y, z)

@@ -14,7 +14,7 @@ from urdf_gibbs.engine.jit import jit
 @jit
 def signed_distance(row: Row, x: float, y: float, z: float) -> Jet:
     """Signed distance, unit normal (3) and Hessian (6) of the distance, in the surface's axes."""
-    p, kind = row.values, row.whole[KIND]
+    p, kind = row.values, row.integers[KIND]
     if kind == BOX:
         return box_distance(p, x, y, z)
     foot = row.scratch[FOOT : FOOT + 3]
@@ -27,7 +27,7 @@ def signed_distance(row: Row, x: float, y: float, z: float) -> Jet:
     here, f = level_function(row, x, y, z, ALL), level_function(row, foot[0], foot[1], foot[2], ALL)
     away = f[1] * (x - foot[0]) + f[2] * (y - foot[1]) + f[3] * (z - foot[2])
     if here[0] * away < 0.0:
-        # Far from a wall a foot may be found behind another part of it: the first order is the better answer then.
+        # Far from a wall the nearest point may lie behind another part of it; then first order is the better answer.
         f, away = here, here[0]
     size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
     a, b, g, d = f[1] / size, f[2] / size, f[3] / size, away / size
@@ -93,7 +93,7 @@ def ellipsoid_foot(a: Array, x: Array) -> None:
             e = a[k] * x[k] / (t + (a[k] - least) * (a[k] + least))
             x[k] = a[k] * e
             rest -= e * e
-    # In the middle of the least axis two feet are equally near: the positive one.
+    # On the symmetry plane two points are equally near: take the positive one.
     for k in range(3):
         if a[k] == least and x[k] == 0.0 and rest > 1e-14:
             x[k] = least * math.sqrt(rest)
@@ -105,15 +105,15 @@ def _foot(row: Row, x: Array) -> None:
     """x (3,) becomes a point of the surface nearest to it: Newton for x = foot + lambda grad(foot), phi(foot) = 0.
 
     lambda is the least-squares one at each iterate; where the tangential Hessian is not positive the step is a projected gradient's,
-    so that it ends in a minimum of the distance. It is the least one near the wall, not always far from it.
+    so that it ends in a minimum of the distance: the global one near the wall, not always far from it.
     """
     px, py, pz = x[0], x[1], x[2]
-    if row.whole[KIND] == HEIGHT:
+    if row.integers[KIND] == HEIGHT:
         nearest_sample(row, x)
     for k in range(60):
         f = level_function(row, x[0], x[1], x[2], ALL)
         size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
-        if size == 0.0:  # the centre of symmetry of some surfaces: any way out will do
+        if size == 0.0:  # a centre of symmetry: any direction will do
             step = 0.01 * row.values[RADIUS]
             x[0], x[1], x[2] = x[0] + 0.48 * step, x[1] + 0.6 * step, x[2] + 0.64 * step
             continue
@@ -132,7 +132,7 @@ def _foot(row: Row, x: Array) -> None:
         two = r[0] * (dx - shift * hn[0]) + r[1] * (dy - shift * hn[1]) + r[2] * (dz - shift * hn[2])
         det = qq * rr - qr * qr
         one, two = (rr * one - qr * two) / det, (qq * two - qr * one) / det
-        # No further along the surface than the point is away from it; shorter still when it goes in circles.
+        # Move no farther along the surface than the point is away from it; less if the iteration goes in circles.
         length, square = math.sqrt(one * one + two * two), dx * dx + dy * dy + dz * dz
         allowed = (math.sqrt(square) + abs(down)) * (1.0 if k < 20 else 0.1)
         if length > allowed:
@@ -140,6 +140,6 @@ def _foot(row: Row, x: Array) -> None:
         x[0] += down * a + one * q[0] + two * r[0]
         x[1] += down * b + one * q[1] + two * r[1]
         x[2] += down * e + one * q[2] + two * r[2]
-        # Quadratic: what is left after a step of 1e-9 is nothing. Written so that nan ends it.
+        # Convergence is quadratic: after a step of 1e-9 nothing remains. Written so that NaN ends the loop.
         if not down * down + one * one + two * two > 1e-18 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + square):
             break

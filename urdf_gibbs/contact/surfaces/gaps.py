@@ -44,9 +44,9 @@ from urdf_gibbs.engine.jit import entry, jit
 def gap_value(s: Surfaces, i: int, t: float, x: Array, radius: float) -> float:
     """phi of surface i for a sphere of ``radius`` about x (3,) (0: a point). nan when a callback failed."""
     v = s.values
-    d = wall_motion(v, s.whole, s.scratch, i, t)
+    d = wall_motion(v, s.integers, s.scratch, i, t)
     y = own_axes(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
-    return _field(s, i, y[0], y[1], y[2], radius, VALUE)[0]
+    return _gap_jet(s, i, y[0], y[1], y[2], radius, VALUE)[0]
 
 
 @jit
@@ -56,16 +56,16 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
     phi' = grad . (xd - d'), phi'' = grad . (xdd - d'') + (xd - d')' H (xd - d'). nan when a callback failed.
     """
     v = s.values
-    if s.kind[i] <= SPHERE and s.whole[i, MOVES] == STILL:
+    if s.kind[i] <= SPHERE and s.integers[i, MOVES] == STILL:
         _quadric_motion(s, i, x, radius, out)
         return
-    d = wall_motion(v, s.whole, s.scratch, i, t)
+    d = wall_motion(v, s.integers, s.scratch, i, t)
     y = own_axes(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
-    if s.whole[i, MOVES] == FUNCTION:
-        s.pace[i] = s.scratch[PATH + 9]
+    if s.integers[i, MOVES] == FUNCTION:
+        s.max_step[i] = s.scratch[PATH + 9]
     w = own_axes(v, i, x[3] - d[3], x[4] - d[4], x[5] - d[5])
     a = own_axes(v, i, x[6] - d[6], x[7] - d[7], x[8] - d[8])
-    f = _field(s, i, y[0], y[1], y[2], radius, ALL)
+    f = _gap_jet(s, i, y[0], y[1], y[2], radius, ALL)
     out[0] = f[0]
     out[1] = f[1] * w[0] + f[2] * w[1] + f[3] * w[2]
     hw = hessian_times(f, w[0], w[1], w[2])
@@ -74,8 +74,22 @@ def gap_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Arra
 
 
 @jit
+def hessian_motion(s: Surfaces, i: int, t: float, x: Array, radius: float, out: Array) -> None:
+    """out (3,): the Hessian of phi times the velocity against the wall, in world axes, for a centre x (9,) as in gap_motion."""
+    v = s.values
+    if s.kind[i] == PLANE:
+        out[0], out[1], out[2] = 0.0, 0.0, 0.0
+        return
+    d = wall_motion(v, s.integers, s.scratch, i, t)
+    y = own_axes(v, i, x[0] - d[0] - v[i, CENTRE], x[1] - d[1] - v[i, CENTRE + 1], x[2] - d[2] - v[i, CENTRE + 2])
+    u = own_axes(v, i, x[3] - d[3], x[4] - d[4], x[5] - d[5])
+    hw = hessian_times(_gap_jet(s, i, y[0], y[1], y[2], radius, ALL), u[0], u[1], u[2])
+    out[0], out[1], out[2] = world_axes(v, i, hw[0], hw[1], hw[2])
+
+
+@jit
 def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) -> None:
-    """gap_motion of a plane, cylinder or sphere that stands still, in world axes: most walls, so it is worth a shorter way."""
+    """gap_motion of a plane, cylinder or sphere that stands still, in world axes: a shortcut for the most common walls."""
     v = s.values
     ax, ay, az = v[i, FRAME + 6], v[i, FRAME + 7], v[i, FRAME + 8]  # normal of the plane, axis of the cylinder
     px, py, pz = x[0] - v[i, CENTRE], x[1] - v[i, CENTRE + 1], x[2] - v[i, CENTRE + 2]
@@ -99,15 +113,15 @@ def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) ->
 
 @entry(Surfaces, Places)
 def nearest(s: Surfaces, places: Places) -> int:
-    """Fill ``out`` of the places."""
+    """Compute ``out`` of the places: the nearest surface of all."""
     t, x, xd, out, v = places.t, places.x, places.xd, places.out, s.values
     for k in range(len(t)):
         out[k, :] = math.nan
         for i in range(len(s.kind)):
-            d = wall_motion(v, s.whole, s.scratch, i, t[k])
+            d = wall_motion(v, s.integers, s.scratch, i, t[k])
             y = own_axes(v, i, x[k, 0] - d[0] - v[i, CENTRE], x[k, 1] - d[1] - v[i, CENTRE + 1], x[k, 2] - d[2] - v[i, CENTRE + 2])
             w = own_axes(v, i, xd[k, 0] - d[3], xd[k, 1] - d[4], xd[k, 2] - d[5])
-            f = _exact(s, i, y[0], y[1], y[2])
+            f = _distance_jet(s, i, y[0], y[1], y[2])
             if f[0] != f[0]:
                 out[k, :] = math.nan
                 break
@@ -121,8 +135,8 @@ def nearest(s: Surfaces, places: Places) -> int:
 
 
 @jit
-def _field(s: Surfaces, i: int, x: float, y: float, z: float, radius: float, order: int) -> Jet:
-    """phi, its gradient (3) and Hessian (xx, xy, xz, yy, yz, zz) in the surface's axes; phi only is sure when ``order`` is 0."""
+def _gap_jet(s: Surfaces, i: int, x: float, y: float, z: float, radius: float, order: int) -> Jet:
+    """phi, its gradient (3) and Hessian (xx, xy, xz, yy, yz, zz) in the surface's axes; with ``order`` 0 only phi is computed for sure."""
     kind = s.kind[i]
     if kind == PLANE:
         return z - radius, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -136,13 +150,13 @@ def _field(s: Surfaces, i: int, x: float, y: float, z: float, radius: float, ord
         e = c if kind == SPHERE else 0.0
         return 0.5 * (c * (x * x + y * y) + e * z * z - sign * R), c * x, c * y, e * z, c, 0.0, 0.0, c, 0.0, e
     if kind == BOX or (kind == ELLIPSOID and radius > 0.0):
-        f = _asked(s, i, x, y, z, DISTANCE, 0.0)
+        f = _curved_jet(s, i, x, y, z, DISTANCE, 0.0)
         return f[0] - radius, f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9]
-    return _asked(s, i, x, y, z, LOWEST if radius > 0.0 else order, radius)
+    return _curved_jet(s, i, x, y, z, LOWEST if radius > 0.0 else order, radius)
 
 
 @jit
-def _exact(s: Surfaces, i: int, x: float, y: float, z: float) -> Jet:
+def _distance_jet(s: Surfaces, i: int, x: float, y: float, z: float) -> Jet:
     """Signed distance, unit normal (3) and Hessian (6) of the distance, in the surface's axes."""
     kind = s.kind[i]
     if kind == PLANE:
@@ -154,12 +168,12 @@ def _exact(s: Surfaces, i: int, x: float, y: float, z: float) -> Jet:
         a, b, c = k * x, k * y, k * e * z
         d = sign * (rho - s.values[i, RADIUS])
         return d, a, b, c, k * (1.0 - a * a), -k * a * b, -k * a * c, k * (1.0 - b * b), -k * b * c, k * (e - c * c)
-    return _asked(s, i, x, y, z, DISTANCE, 0.0)
+    return _curved_jet(s, i, x, y, z, DISTANCE, 0.0)
 
 
 @jit
-def _asked(s: Surfaces, i: int, x: float, y: float, z: float, question: int, radius: float) -> Jet:
-    """The answer of the code below, which is compiled once, not into every caller."""
+def _curved_jet(s: Surfaces, i: int, x: float, y: float, z: float, question: int, radius: float) -> Jet:
+    """The jet from ``curved``, which is compiled once instead of into every caller."""
     u = s.scratch
     u[SPOT], u[SPOT + 1], u[SPOT + 2], u[SPOT + 3], u[SPOT + 4] = x, y, z, question, radius
     curved(s, i)

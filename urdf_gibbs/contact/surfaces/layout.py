@@ -1,4 +1,4 @@
-"""What compiled code knows of walls: one row of numbers for each smooth surface, and where in the row a number stands.
+"""Walls as compiled code sees them: one row of numbers for each smooth surface, with named columns.
 
 Points x in world axes; y = frame (x - centre - d(t)) are a surface's own axes. A jet is phi, its gradient (3) and its Hessian
 (xx, xy, xz, yy, yz, zz), in the surface's axes.
@@ -24,17 +24,17 @@ STILL, VIBRATION, DRIFT, FUNCTION = range(4)
 
 # Columns of Surfaces.values.
 SIGN, RADIUS, CENTRE, FRAME, SIZE, MOTION, WIDTH = 0, 1, 2, 5, 14, 18, 23
-# Columns of Surfaces.whole.
-KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, TABLE, WHOLE = range(9)
-# Places in Surfaces.scratch: what a user's function reads (point and the order of derivative wanted, or time) and writes; what
-# curved() reads (point, question, radius); weights of a spline; a foot.
+# Columns of Surfaces.integers.
+KIND, MOVES, MOTION_CALL, SHAPE_CALL, OFFSET, COUNT_X, COUNT_Y, TABLE, INTEGERS = range(9)
+# Offsets in Surfaces.scratch: input of a user's function (point and order of derivative, or time) and its output; input of curved()
+# (point, question, radius); spline weights; a nearest point.
 POINT, JET, TIME, PATH, SPOT, WEIGHTS, FOOT, SCRATCH = 0, 4, 14, 15, 25, 30, 54, 57
 STEEPEST = RADIUS  # of a height field, which has no radius: the greatest |grad phi| on its grid
 
-# Questions to curved(): phi; phi with its derivatives; the lowest phi on a sphere, and the signed distance, with their derivatives.
+# What curved() computes: phi; phi with its derivatives; the lowest phi on a sphere, or the signed distance, with their derivatives.
 VALUE, ALL, LOWEST, DISTANCE = range(4)
 
-STEP = 2.0**-10  # of differences: exact in binary, so that x + STEP loses nothing
+STEP = 2.0**-10  # of finite differences; a power of two, so that x + STEP is exact
 NAN: Jet = (math.nan,) * 10
 
 
@@ -44,15 +44,15 @@ class Surfaces(Struct):
 
     kind: Int1  # (ns,)
     values: Float2  # (ns, WIDTH)
-    whole: Int2  # (ns, WHOLE)
+    integers: Int2  # (ns, WHOLE)
     data: Float1  # coefficients of all height fields, each with its table of highest points
-    pace: Float1  # (ns,) the longest step [s] in which a polynomial of low degree follows the wall's motion, where that is a function
+    max_step: Float1  # (ns,) the longest step [s] over which a low-degree polynomial fits a motion given as a function
     scratch: Float1  # (SCRATCH,)
 
 
 @struct
 class Places(Struct):
-    """Where ``nearest`` looks, and what it sees: signed distance, its rate, unit normal (3), its rate (3)."""
+    """Points for ``nearest`` and its results, out: signed distance, its rate, unit normal (3), its rate (3)."""
 
     t: Float1  # (n,)
     x: Float2  # (n, 3)
@@ -61,9 +61,9 @@ class Places(Struct):
 
 
 class Row(NamedTuple):
-    """One surface by itself, for compiled code: its rows of ``Surfaces`` and what all surfaces share."""
+    """A single surface for compiled code: its rows of ``Surfaces`` and what all surfaces share."""
 
     values: Array  # (WIDTH,)
-    whole: Integers  # (WHOLE,)
+    integers: Integers  # (WHOLE,)
     data: Array
     scratch: Array  # (SCRATCH,)

@@ -13,7 +13,7 @@ from urdf_gibbs.engine.jit import call2, jit
 @jit
 def level_function(row: Row, x: float, y: float, z: float, order: int) -> Jet:
     """Ellipsoid, height field and implicit surface as a function that is zero on them, as a jet of ``order``."""
-    p, n, u = row.values, row.whole, row.scratch
+    p, n, u = row.values, row.integers, row.scratch
     if n[KIND] == ELLIPSOID:
         # sign (sum (x / a)^2 - 1) a_min / 2
         m = p[SIGN] * min(p[SIZE], p[SIZE + 1], p[SIZE + 2])
@@ -23,7 +23,7 @@ def level_function(row: Row, x: float, y: float, z: float, order: int) -> Jet:
         h = height_at(row, x, y)
         return z - h[0], -h[1], -h[2], 1.0, -h[3], -h[4], 0.0, -h[5], 0.0, 0.0
     u[POINT], u[POINT + 1], u[POINT + 2], u[POINT + 3] = x, y, z, order
-    # A motion that failed has already spoken: its nan is not handed to another function.
+    # A failed motion has already reported its error: its NaN is not passed to another function.
     if not math.isfinite(x + y + z) or call2(n[SHAPE_CALL], u.ctypes.data + 8 * POINT, u.ctypes.data + 8 * JET) != 0:
         return NAN
     j = JET

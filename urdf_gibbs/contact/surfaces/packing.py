@@ -1,4 +1,4 @@
-"""Walls become rows of ``Surfaces``, each with a name of its own."""
+"""Packs walls into rows of ``Surfaces``, each with a unique name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from urdf_gibbs.contact.surfaces.layout import (
     DRIFT,
     FRAME,
     FUNCTION,
+    INTEGERS,
     KIND,
     KINDS,
     MOTION,
@@ -29,7 +30,6 @@ from urdf_gibbs.contact.surfaces.layout import (
     STEEPEST,
     TABLE,
     VIBRATION,
-    WHOLE,
     WIDTH,
     Array,
     Surfaces,
@@ -45,46 +45,46 @@ def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, lis
 
     The surfaces keep these functions alive, as every Struct does that is made from them by ``replaced``.
 
-    ``resolution`` [s]: how finely a motion that is a Python function is looked at.
+    ``resolution`` [s]: how finely a motion given as a Python function is sampled.
     A wall without a name that repeats gets a number ("plane", "plane_2"); two walls given the same name are an error.
     """
     records = _records(walls)
     keep = Callbacks()
     count = len(records)
-    kind, values, whole = np.zeros(count, np.int64), np.zeros((count, WIDTH)), np.zeros((count, WHOLE), np.int64)
+    kind, values, integers = np.zeros(count, np.int64), np.zeros((count, WIDTH)), np.zeros((count, INTEGERS), np.int64)
     data: list[Array] = []
     addresses: dict[int, int] = {}  # a motion that several surfaces share is one callback
     for i, (name, record) in enumerate(records):
-        kind[i] = whole[i, KIND] = KINDS[record.kind]
+        kind[i] = integers[i, KIND] = KINDS[record.kind]
         values[i, SIGN], values[i, RADIUS] = record.sign, record.radius
         values[i, CENTRE : CENTRE + 3] = record.centre
         values[i, FRAME : FRAME + 9] = record.frame.ravel()
         values[i, SIZE : SIZE + 4] = record.size
         if isinstance(record.motion, Vibration):
-            whole[i, MOVES] = VIBRATION
+            integers[i, MOVES] = VIBRATION
             values[i, MOTION : MOTION + 5] = (*np.asarray(record.motion.amplitude), record.motion.omega, record.motion.phase)
         elif isinstance(record.motion, Drift):
-            whole[i, MOVES] = DRIFT
+            integers[i, MOVES] = DRIFT
             values[i, MOTION : MOTION + 3] = record.motion.velocity
         elif record.motion is not None:
-            whole[i, MOVES] = FUNCTION
+            integers[i, MOVES] = FUNCTION
             if id(record.motion) not in addresses:
                 addresses[id(record.motion)] = address_of(Path(record.motion, name, resolution), 1, 10, keep)
-            whole[i, MOTION_CALL] = addresses[id(record.motion)]
+            integers[i, MOTION_CALL] = addresses[id(record.motion)]
         if record.callback is not None:
-            whole[i, SHAPE_CALL] = address_of(implicit_function(record.callback, name), 4, 10, keep)
+            integers[i, SHAPE_CALL] = address_of(implicit_function(record.callback, name), 4, 10, keep)
         if record.data is not None:
             highest, values[i, STEEPEST] = highest_points(record.data, record.size[1], record.size[3])
-            whole[i, OFFSET] = sum(part.size for part in data)
-            whole[i, TABLE] = whole[i, OFFSET] + record.data.size
-            whole[i, COUNT_X], whole[i, COUNT_Y] = record.data.shape[0] - 2, record.data.shape[1] - 2
+            integers[i, OFFSET] = sum(part.size for part in data)
+            integers[i, TABLE] = integers[i, OFFSET] + record.data.size
+            integers[i, COUNT_X], integers[i, COUNT_Y] = record.data.shape[0] - 2, record.data.shape[1] - 2
             data += [record.data.ravel(), highest]
     packed = Surfaces(
         kind=kind,
         values=values,
-        whole=whole,
+        integers=integers,
         data=np.concatenate([*data, np.zeros(1)]),
-        pace=np.full(count, np.inf),
+        max_step=np.full(count, np.inf),
         scratch=np.zeros(SCRATCH),
     )
     packed.kept = keep

@@ -1,4 +1,4 @@
-"""The motion of a wall, a Python function of time, as polynomials that have smooth derivatives."""
+"""The motion of a wall, given as a Python function of time, as polynomials with smooth derivatives."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from urdf_gibbs.errors import ArgumentError
 
 
 class Piece(NamedTuple):
-    """d(t) for |t - middle| <= half as a Chebyshev series: T_k times (terms, 9), of d, d' and d''. ``error`` is how well it fits."""
+    """d(t) for |t - middle| <= half as a Chebyshev series: T_k times (terms, 9), of d, d' and d''. ``error`` is that of the fit."""
 
     middle: float
     half: float
     terms: Array
     error: float
     size: float
-    pace: float
+    max_step: float
 
 
 class Path:
     """The motion d(t) of a wall, given as a Python function, as polynomials, so that its derivatives are smooth and exact as well.
 
     Time is cut into pieces of about 8 ``resolution``. Where the polynomial of degree 16 through Chebyshev points does not agree with
-    the function to rounding a piece is halved, again and again; a function's own noise, which halving does not make smaller, is left
-    out. At a kink, the last and shortest piece is a straight line.
+    the function to rounding, a piece is halved, repeatedly; noise of the function, which halving does not reduce, is filtered out. At a
+    kink, the last and shortest piece is a straight line.
     """
 
     DEGREE = 16
@@ -38,9 +38,9 @@ class Path:
     BETWEEN = np.array([-0.7416, 0.1137, 0.5528])  # any places between the nodes
     AT_BETWEEN = np.cos(np.outer(np.arccos(BETWEEN), np.arange(DEGREE + 1)))
     EXACT = 1e-15  # of the largest value
-    NOISE = 1e-5  # of the largest value: what does not get smaller and is less than this is noise
+    NOISE = 1e-5  # relative to the largest value: an error below this that halving does not reduce is noise
     SHORTEST = 2.0**-21  # s
-    FASTEST = 1e4  # m/s: a wall that moves faster jumps
+    FASTEST = 1e4  # m/s: a faster motion counts as a jump
     KEPT = 4096  # pieces
 
     def __init__(self, motion: Callable[[float], Any], name: str, resolution: float) -> None:
@@ -61,7 +61,7 @@ class Path:
         terms = piece.terms
         angle = math.acos(min(1.0, max(-1.0, (t - piece.middle) / piece.half)))
         out[0:9] = (np.cos(angle * self._orders[: len(terms)]) @ terms).tolist()
-        out[9] = piece.pace
+        out[9] = piece.max_step
 
     def _place(self, t: float) -> Array:
         d = np.asarray(self._motion(t), dtype=float)
@@ -102,7 +102,7 @@ class Path:
         between = np.array([self._place(middle + half * x) for x in self.BETWEEN])
         size = float(np.abs(values).max())
         error = float(max(np.abs(self.AT_BETWEEN @ series - between).max(), np.abs(series[-3:]).max()))
-        # What is below the noise would be made larger by differentiation.
+        # Differentiation would amplify terms that are below the noise.
         counts = np.flatnonzero(np.abs(series).max(axis=1) > max(error, 2e-16 * size))
         degree = int(counts[-1]) if len(counts) else 0
         terms = np.zeros((degree + 1, 9))
@@ -111,8 +111,8 @@ class Path:
             slope = chebder(series[: degree + 1], order) / half**order if degree >= order else np.zeros((1, 3))
             terms[: len(slope), 3 * order : 3 * order + 3] = slope
         # A sine needs degree 14 for one radian in ``half``, 8 for a tenth, 5 for a hundredth.
-        pace = min(self._longest, length * 2.0 ** max(0.0, 0.65 * (14 - degree)))
-        piece = self._pieces[start, length] = Piece(middle, half, terms, error, size, pace)
+        max_step = min(self._longest, length * 2.0 ** max(0.0, 0.65 * (14 - degree)))
+        piece = self._pieces[start, length] = Piece(middle, half, terms, error, size, max_step)
         return piece
 
     def _line(self, start: float, length: float) -> Piece:

@@ -22,10 +22,10 @@ def lowest_on_sphere(row: Row, x: float, y: float, z: float, radius: float) -> J
     f = level_function(row, x, y, z, ALL)
     size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
     a, b, g = -f[1] / size, -f[2] / size, -f[3] / size
-    if size == 0.0:  # a centre of symmetry: any way out will do
+    if size == 0.0:  # a centre of symmetry: any direction will do
         a, b, g = 0.48, 0.6, 0.64
-    if row.whole[KIND] == HEIGHT:
-        # The lowest of 21 points of the lower half is a good start; then the highest point that is not below what this finds.
+    if row.integers[KIND] == HEIGHT:
+        # Start at the lowest of 21 points of the lower half; then search for a point of the ground that reaches higher.
         best = math.inf
         for k in range(25):
             e, h = (k % 5 - 2) * 0.45, (k // 5 - 2) * 0.45
@@ -37,8 +37,8 @@ def lowest_on_sphere(row: Row, x: float, y: float, z: float, radius: float) -> J
         for _ in range(30):
             a, b, g, f = _descended(row, x, y, z, radius, a, b, g)
             height = height_at(row, x + radius * a, y + radius * b)[0] - radius * g
-            e, h, found = higher_point(row, x, y, radius, height)
-            if not found:
+            e, h, is_higher = higher_point(row, x, y, radius, height)
+            if not is_higher:
                 break
             a, b, g = e, h, -math.sqrt(max(0.0, 1.0 - e * e - h * h))
     else:
@@ -72,11 +72,11 @@ def _descended(row: Row, x: float, y: float, z: float, radius: float, a: float, 
     for k in range(60):
         f = level_function(row, x + radius * a, y + radius * b, z + radius * g, ALL)
         size = math.sqrt(f[1] * f[1] + f[2] * f[2] + f[3] * f[3])
-        if f[0] > best + 1e-12 * size * radius and k < 59:  # uphill: a shorter step from where it was
+        if f[0] > best + 1e-12 * size * radius and k < 59:  # uphill: retry with a shorter step
             one, two = 0.25 * one, 0.25 * two
         else:
             best, a0, b0, g0 = f[0], a, b, g
-            # Quadratic, as in _foot; nan ends it.
+            # Quadratic convergence, as in _foot; NaN ends it.
             if not one * one + two * two > 1e-18:
                 break
             q, r, qq, qr, rr = tangential(f, a, b, g, 1.0)

@@ -1,7 +1,7 @@
 """Where a sphere above a height field rests: the search for a point of the ground that reaches higher than what is known.
 
 A sphere above a height field rests at the height F = max h(x + e) + sqrt(r^2 - e^2) over the disc |e| <= r. The search goes from blocks
-of cells to cells to parts of cells, and leaves out whatever cannot be higher than what is known.
+of cells to cells to parts of cells, skipping whatever cannot be higher than what is known.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def highest_points(coefficients: Array, dx: float, dy: float) -> tuple[Array, fl
     return np.concatenate(tables), math.sqrt(1.0 + (3.0 * steep_x / dx) ** 2 + (3.0 * steep_y / dy) ** 2)
 
 
-ROOM = 512  # of the stack of blocks and parts
-MOST_PARTS = 4000  # parts looked at before the search is content with less
+STACK_SIZE = 512  # of the stack of blocks and parts
+MAX_PARTS = 4000  # parts examined before the search is repeated with a larger margin
 NOWHERE, FOUND, UNSURE = range(3)
 
 
@@ -52,12 +52,12 @@ NOWHERE, FOUND, UNSURE = range(3)
 def higher_point(row: Row, x: float, y: float, radius: float, known: float) -> tuple[float, float, bool]:
     """e / radius of a point of the disc where F is higher than ``known``, and whether there is one."""
     margin, disc = 1e-13 * (abs(known) + radius), _disc(row.values, x, y, radius)
-    stack, patch, rows = np.empty((ROOM, 7)), np.empty((4, 4)), np.empty((2, 16))
+    stack, patch, rows = np.empty((STACK_SIZE, 7)), np.empty((4, 4)), np.empty((2, 16))
     for _ in range(5):
         e, h, status = _search(row, disc, known + margin, stack, patch, rows)
         if status != UNSURE:
             return e / radius, h / radius, status == FOUND
-        margin *= 1000.0  # ground that fits the sphere all over, or is steep at its rim: what is left out is no higher than this
+        margin *= 1000.0  # the ground fits the sphere closely, or is steep at its rim: accept an error of this margin
     return 0.0, 0.0, False
 
 
@@ -84,7 +84,7 @@ def _disc(p: Array, x: float, y: float, radius: float) -> Disc:
 @jit
 def _search(row: Row, disc: Disc, known: float, stack: Array, patch: Array, rows: Array) -> tuple[float, float, int]:
     """e of a point where F > known, and FOUND; or NOWHERE, or UNSURE."""
-    n, c = row.whole, row.data
+    n, c = row.integers, row.data
     top, parts = _coarsest(n, disc, stack), 0
     while top > 0:
         top -= 1
@@ -104,12 +104,12 @@ def _search(row: Row, disc: Disc, known: float, stack: Array, patch: Array, rows
             if c[first + i * high + j] + math.sqrt(left) <= known:
                 continue
             if level > 0:
-                if top + 4 > ROOM:
+                if top + 4 > STACK_SIZE:
                     return 0.0, 0.0, UNSURE
                 top = _blocks_below(n, level, i, j, stack, top)
                 continue
         parts += 1
-        if parts > MOST_PARTS or top + 4 > ROOM:
+        if parts > MAX_PARTS or top + 4 > STACK_SIZE:
             return 0.0, 0.0, UNSURE
         _patch(n, c, i, j, u0, u1, v0, v1, rows, patch)
         e, f, status = _part(row, disc, known, patch, u0, u1, v0, v1)

@@ -5,7 +5,7 @@
     title = "..."
     duration = 1.5                  # s; required
     gravity = [0.0, 0.0, -9.81]     # m/s^2
-    law = "newton"                  # newton, newton-equality, poisson
+    law = "newton"                  # newton, newton_equality, poisson
     restitution = 1.0               # of walls and pairs that have none of their own
 
     [robot]

@@ -22,9 +22,9 @@ def read_points(values: Values, given: Any, robot: Robot) -> tuple[ContactPoint,
     if given == "collision":
         return resolve_points(robot, "collision")
     path, kind = ("contacts", "points"), schema.point(robot.link_names)
-    entries = values.items(path, given, schema.Items(schema.Later(), schema.POINTS)) or []
-    found = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
-    return resolve_points(robot, [point for point in found if point is not None])
+    entries = values.items(path, given, schema.Items(schema.Deferred(), schema.POINTS)) or []
+    chosen = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
+    return resolve_points(robot, [point for point in chosen if point is not None])
 
 
 def _point(values: Values, path: Keys, entry: Any, kind: schema.Record, robot: Robot) -> ContactPoint | None:
@@ -37,16 +37,16 @@ def _point(values: Values, path: Keys, entry: Any, kind: schema.Record, robot: R
 
 
 def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> tuple[tuple[Any, ...], ...]:
-    """The pairs of [contacts], each one that ``resolve_pairs`` accepts."""
+    """The pairs of [contacts] that ``resolve_pairs`` accepts."""
     path = ("contacts", "pairs")
     if given == ():
         return ()
-    entries = values.items(path, given, schema.Items(schema.Later(), f"a list of {schema.PAIR}"))
+    entries = values.items(path, given, schema.Items(schema.Deferred(), f"a list of {schema.PAIR}"))
     if not entries:
         return ()
     resolved = resolve_points(robot, points)
-    found = [_pair(values, (*path, k), entry, robot, resolved) for k, entry in enumerate(entries)]
-    return tuple(pair for pair in found if pair is not None)
+    pairs = [_pair(values, (*path, k), entry, robot, resolved) for k, entry in enumerate(entries)]
+    return tuple(pair for pair in pairs if pair is not None)
 
 
 def _pair(values: Values, path: Keys, entry: Any, robot: Robot, points: Sequence[ContactPoint]) -> tuple[Any, ...] | None:

@@ -1,6 +1,6 @@
-"""On which line of a TOML text each key stands; ``tomllib`` gives the values and forgets the lines.
+"""The line of each key of a TOML text; ``tomllib`` reads the values but does not keep the lines.
 
-The text is one that ``tomllib`` has read, so the scanner only needs to tell tables, keys and values apart.
+``tomllib`` has already accepted the text, so the scanner only has to tell tables, keys and values apart.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Scanner:
         self.position = 0
         self.lines: dict[Path, int] = {}
         self.entries: dict[Path, int] = {}  # how many tables an array of tables has so far
-        self.counted = (0, 1)  # a position and its line
+        self.counted = (0, 1)  # the last position and its line
         self.document()
 
     def document(self) -> None:
@@ -84,22 +84,22 @@ class _Scanner:
 
     def keys(self) -> list[str]:
         """A dotted key; the cursor ends behind it and its blanks."""
-        found = []
+        keys = []
         while True:
             self.skip(BLANK_IN_LINE)
             quoted = QUOTED.match(self.text, self.position)
             bare = BARE_KEY.match(self.text, self.position)
             if quoted:
-                found.append(tomllib.loads(f"key = {quoted[0]}")["key"])
+                keys.append(tomllib.loads(f"key = {quoted[0]}")["key"])
                 self.position = quoted.end()
             elif bare:
-                found.append(bare[0])
+                keys.append(bare[0])
                 self.position = bare.end()
             else:
                 raise ValueError(f"no key at line {self.line()}")
             self.skip(BLANK_IN_LINE)
             if not self.take("."):
-                return found
+                return keys
 
     def value(self, path: Path) -> None:
         self.skip(BLANK_IN_LINE)
@@ -129,8 +129,8 @@ class _Scanner:
             raise ValueError("the text ends inside a value")
 
     def skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.position)
-        self.position = found.end() if found else self.position
+        match = pattern.match(self.text, self.position)
+        self.position = match.end() if match else self.position
 
     def take(self, token: str) -> bool:
         if self.text.startswith(token, self.position):

@@ -1,4 +1,4 @@
-"""What a scenario file says, as values: robot, start, walls, laws and tolerances, and published results to compare with."""
+"""The content of a scenario file: robot, start, walls, laws and tolerances, and published results to compare with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ReferenceImpact:
-    """An impact as somebody else has it; what the file does not give is NaN.
+    """A published impact; what the file does not give is NaN.
 
     ``time`` [s], ``angle`` of attack [deg], change of the normal ``velocity`` [m/s], ``impulse`` [N s] on each of ``points``.
     """
@@ -33,7 +33,7 @@ class ReferenceImpact:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Published results to compare with, and where they stand."""
+    """Published results to compare with, and their source."""
 
     source: str
     impacts: tuple[ReferenceImpact, ...]
@@ -41,10 +41,26 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What a scenario file says. Arrays are read-only.
+    """The content of a scenario file. Arrays are read-only.
 
-    ``q0`` (nq,), ``v0`` (nv,), ``duration`` [s], ``gravity`` (3,) [m/s^2], ``torque`` (nv,) [N m, N] constant; ``points`` None:
-    joint origins and tips; ``tolerances`` holds those that the file gives.
+    Attributes:
+        file: Its path.
+        title: In words.
+        robot: The robot, with the elastic links of the file.
+        q0: Coordinates at the start (nq,).
+        v0: Velocities at the start (nv,).
+        duration: Of the run [s].
+        gravity: (3,) in the world [m/s^2].
+        law: The impact law's name.
+        restitution: Where a wall has none of its own.
+        walls: What the robot can touch.
+        torque: Constant generalised forces (nv,) [N m, N].
+        points: What can touch; None: the joint origins and tips.
+        pairs: Points that can touch each other.
+        joint_limits: Whether the URDF's joint limits act.
+        damping: Whether the URDF's joint damping acts.
+        tolerances: Those that the file gives, by the names of arguments of ``simulate``.
+        reference: Published results to compare with; None where there are none.
     """
 
     file: str
@@ -66,6 +82,10 @@ class Scenario:
     reference: Reference | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """What ``simulate(**arguments)`` takes; tolerances that the file does not give are left to it."""
+        """The arguments for ``simulate(**arguments)``, without the tolerances that the file does not give.
+
+        Returns:
+            The values by the names of arguments.
+        """
         names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "gravity", "torque", "points", "pairs")
         return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | dict(self.tolerances)

@@ -13,7 +13,7 @@ from urdf_gibbs.simulation.scenario.lines import Path as Keys
 
 LISTED = 20  # names in an expectation
 LISTED_ENTRIES = 10  # of a list in a value
-BITS = 200  # of an integer that is still written out
+BITS = 200  # an integer with more is not shown in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def dotted(path: Keys) -> str:
 
 
 def one_of(value: Any, known: Iterable[str], what: str = "one of ") -> str:
-    """The names that are known, and the one that is probably meant."""
+    """The known names, and a suggestion."""
     known = tuple(known)
     near = difflib.get_close_matches(value, known, 1, 0.6) if isinstance(value, str) else []
     listed = ", ".join(known[:LISTED]) + (", ..." if len(known) > LISTED else "")

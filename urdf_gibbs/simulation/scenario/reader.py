@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.simulation.scenario import schema
@@ -25,17 +26,25 @@ from urdf_gibbs.simulation.scenario.robot import read_robot
 from urdf_gibbs.simulation.scenario.start import by_joint, position, velocity
 from urdf_gibbs.simulation.scenario.values import Values
 
-# The last words of tomllib's messages: the only place where it tells the line before Python 3.14.
+# The end of tomllib's messages: before Python 3.14 the only place that gives the line.
 AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
-    """Read a scenario file, or a bundled one by its name.
+    """Read a scenario file, or a bundled one by its name; ``urdf_gibbs.simulation.scenario`` describes the layout of a file.
 
-    The package (``urdf_gibbs.simulation.scenario``) describes the layout of a file. Raises ScenarioError with all problems of the file,
-    UrdfError where only the robot's file is at fault.
+    Args:
+        path: Of the TOML file, or a name of ``scenario_names()``.
+
+    Returns:
+        The scenario: ``simulate(**scenario.arguments())``.
+
+    Raises:
+        ArgumentError: The path is none.
+        ScenarioError: The file cannot be used; all of its problems are with it.
+        UrdfError: The file of the robot alone is at fault.
     """
-    file = os.fspath(path)
+    file = path_of(path, "path")
     try:
         with open(file, "rb") as opened:
             data = opened.read()
@@ -70,7 +79,7 @@ def parse_scenario(text: str, file: str = "<text>") -> Scenario:
 
 
 def _syntax(problem: ValueError, text: str, file: str) -> Problem:
-    """What tomllib complains of, on its line."""
+    """The problem that tomllib reports, with its line."""
     message = str(problem)
     at = AT.search(message)
     line = int(at[1]) if at and at[1] else text.rstrip("\n").count("\n") + 1 if at else 1

@@ -21,7 +21,7 @@ from urdf_gibbs.simulation.scenario.lines import line_of
 from urdf_gibbs.simulation.scenario.problems import shown
 from urdf_gibbs.simulation.scenario.values import Values
 
-# The key of [[flexible]] that a finding of this code is about; numbers and flags have been read by then.
+# The key of [[flexible]] that a finding with this code refers to; numbers and flags have been read by then.
 KEY_OF = {
     "direction-length": "direction",
     "beam-theory": "theory",
@@ -45,7 +45,7 @@ def read_robot(values: Values, table: dict[str, Any] | None, flexible: Any) -> R
         return None
     folder = Path(values.file).parent
     dirs = [folder / name for name in table["package_dirs"]]
-    # A scenario may come from anybody: its word opens its own folder and packages, not any folder (robot/meshes.py).
+    # A scenario may come from anybody: it may open its own folder and packages, but no other folder (robot/meshes.py).
     here = [folder.resolve()]
     elsewhere = tuple(os.fspath(one) for one in dirs if too_wide(one) or not inside(one, here))
     try:
@@ -77,9 +77,9 @@ def _file(values: Values, name: str) -> Path | None:
 
 
 def _elastic(values: Values, given: Any, source: Path) -> list[dict[str, str]]:
-    """The attributes of a <flexible> for each entry, checked against the URDF as if they stood in it."""
-    entries = values.items(("flexible",), given, schema.Items(schema.Later(), "[[flexible]], one for each elastic link")) or []
-    found: dict[str, dict[str, str]] = {}
+    """The attributes of a <flexible> element for each entry, checked as if they were part of the URDF."""
+    entries = values.items(("flexible",), given, schema.Items(schema.Deferred(), "[[flexible]], one for each elastic link")) or []
+    by_link: dict[str, dict[str, str]] = {}
     text = source_text(source) if entries else OSError()
     unread = Findings(str(source))
     root = None if isinstance(text, OSError) else xml.parse(text, unread)
@@ -92,15 +92,15 @@ def _elastic(values: Values, given: Any, source: Path) -> list[dict[str, str]]:
             continue
         link = table["link"]
         attributes = {key: _attribute(value) for key, value in table.items()}
-        if link in found:
+        if link in by_link:
             values.wrong((*path, "link"), f"a second one for {shown(link)}", "one [[flexible]] for each link")
         elif urdf is not None and root is not None:
             findings = Findings(values.file)
             checked_entry(urdf, root, attributes, findings, line_of(values.lines, path))
             for error in findings.errors:
                 _report(values, path, table, error)
-        found[link] = attributes
-    return list(found.values())
+        by_link[link] = attributes
+    return list(by_link.values())
 
 
 def _report(values: Values, path: Keys, table: dict[str, Any], error: Finding) -> None:
@@ -110,7 +110,7 @@ def _report(values: Values, path: Keys, table: dict[str, Any], error: Finding) -
 
 
 def _attribute(value: Any) -> str:
-    """A value as XML has it."""
+    """A value as an XML attribute."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What a scenario file may say: its keys, their types and limits, as data. __init__.py shows them in a file.
+"""What a scenario file may contain: its keys, their types and limits, as data. __init__.py shows an example.
 
 A kind (Number, Text, Record, ...) describes a value; values.py reads one of each kind. SI units and world axes.
 """
@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.dynamics.gravity import EARTH_GRAVITY
 from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
 from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
@@ -46,12 +46,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number, or a formula in quotes; ``meant`` says what it is within its limits."""
+    """A finite number, or a formula in quotes; ``meaning`` describes a number within the limits."""
 
     above: float | None = None
     least: float | None = None
     most: float | None = None
-    meant: str = ""
+    meaning: str = ""
     expected: str = f'a number, or a formula in quotes ({ALLOWED}; "30 deg")'
 
     def fits(self, number: float) -> bool:
@@ -62,8 +62,8 @@ class Number:
     @property
     def limits(self) -> str:
         """In words."""
-        if self.meant:
-            return self.meant
+        if self.meaning:
+            return self.meaning
         if self.above is not None:
             return f"a number above {self.above:g}"
         return f"a number of {self.least:g} or more" if self.most is None else f"a number from {self.least:g} to {self.most:g}"
@@ -71,13 +71,13 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A list of ``count`` numbers that ``hold`` together; ``meant`` says what they are then."""
+    """A list of ``count`` numbers that pass ``check`` together; ``meaning`` describes a list that does."""
 
     count: int
     expected: str = ""
     each: Number = Number()
-    hold: Callable[[list[float]], bool] | None = None
-    meant: str = ""
+    check: Callable[[list[float]], bool] | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ class Grid:
     expected: str
     rows: int | None = None
     columns: int | None = None
-    hold: Callable[[list[list[float]]], bool] | None = None
-    meant: str = ""
+    check: Callable[[list[list[float]]], bool] | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A table of these keys (None: of any, which are read later). Of two keys that ``exclude`` each other one may be given."""
+    """A table of these keys (None: any keys, read later). At most one of the two ``exclude`` keys may be given."""
 
     keys: Mapping[str, Key] | None
     expected: str = ""
@@ -117,24 +117,24 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A table whose key ``kind`` names a class, the others its arguments."""
+class Instance:
+    """A table that stands for an object: its key ``kind`` names a class, the others are the arguments."""
 
     classes: Mapping[str, type]
     expected: str
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """A value that is read when the robot is known."""
+class Deferred:
+    """A value that is read once the robot is known."""
 
 
-Kind: TypeAlias = Text | Flag | Choice | Number | Numbers | Grid | OneOrMore | Items | Record | Made | Later
+Kind: TypeAlias = Text | Flag | Choice | Number | Numbers | Grid | OneOrMore | Items | Record | Instance | Deferred
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a table; one that is not given has its default, or is left out where that is None."""
+    """A key of a table. A missing key gets its default, or is left out where that is None."""
 
     kind: Kind
     default: Any = None
@@ -144,12 +144,12 @@ class Key:
 # arguments of walls and of their motions ---------------------------------------------------------------
 
 ANY = Number()
-POSITIVE_LENGTH = Number(above=0.0, meant="a positive number of metres")
+POSITIVE_LENGTH = Number(above=0.0, meaning="a positive number of metres")
 RATIO = Number(least=0.0, most=1.0)
 VECTOR = Numbers(3)
-DIRECTION = Numbers(3, hold=any, meant="a vector that is not zero")
-LENGTHS = Numbers(3, hold=lambda entries: min(entries) > 0.0, meant="3 positive numbers of metres")
-INTERVAL = Numbers(2, "[first, last]", hold=lambda entries: entries[0] < entries[1], meant="(first, last) with first < last")
+DIRECTION = Numbers(3, check=any, meaning="a vector that is not zero")
+LENGTHS = Numbers(3, check=lambda entries: min(entries) > 0.0, meaning="3 positive numbers of metres")
+INTERVAL = Numbers(2, "[first, last]", check=lambda entries: entries[0] < entries[1], meaning="(first, last) with first < last")
 ANGLES = Numbers(3, "three angles: roll, pitch, yaw")
 
 
@@ -159,11 +159,11 @@ def _is_rotation(rows: list[list[float]]) -> bool:
         return bool(np.allclose(matrix @ matrix.T, np.eye(3), rtol=0.0, atol=ROTATION_SLACK) and np.linalg.det(matrix) > 0.0)
 
 
-ROTATION = Grid("three lists of three numbers, the rows of a rotation", 3, 3, hold=_is_rotation, meant="a rotation matrix (3, 3)")
+ROTATION = Grid("three lists of three numbers, the rows of a rotation", 3, 3, check=_is_rotation, meaning="a rotation matrix (3, 3)")
 HEIGHTS = Grid(
     "a list of equally long lists of numbers",
-    hold=lambda rows: min(len(rows), len(rows[0])) >= 2,
-    meant="(nx, ny) with nx, ny >= 2",
+    check=lambda rows: min(len(rows), len(rows[0])) >= 2,
+    meaning="(nx, ny) with nx, ny >= 2",
 )
 SIDES = ("inside", "outside")
 MOTIONS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Vibration, Drift)}
@@ -184,7 +184,7 @@ ARGUMENTS: dict[str, Kind] = {
     "x": INTERVAL,
     "y": INTERVAL,
     "restitution": RATIO,
-    "motion": Made(MOTIONS, "{kind = ..., ...}"),
+    "motion": Instance(MOTIONS, "{kind = ..., ...}"),
     "name": Text(),
     "amplitude": VECTOR,
     "omega": ANY,
@@ -193,10 +193,10 @@ ARGUMENTS: dict[str, Kind] = {
 }
 
 
-def arguments_of(made: Made, kind: str) -> Record:
+def arguments_of(instance: Instance, kind: str) -> Record:
     """The table that stands for an object of a class: its arguments that can be written in a file, rpy for a rotation."""
-    parameters = inspect.signature(made.classes[kind]).parameters
-    keys = {"kind": Key(Choice(tuple(made.classes)), required=True)}
+    parameters = inspect.signature(instance.classes[kind]).parameters
+    keys = {"kind": Key(Choice(tuple(instance.classes)), required=True)}
     keys |= {
         name: Key(ARGUMENTS[name], required=parameter.default is inspect.Parameter.empty)
         for name, parameter in parameters.items()
@@ -221,7 +221,9 @@ TIE = Number(least=0.0, most=LONGEST_TIE)
 TOLERANCES = Record(
     {key: Key(TIE if key == "tie" else Number(above=0.0)) for key in ("rtol", "atol", "max_step", "tie", "zeno", "cycle", "resolution")}
 )
-CONTACTS = Record({"points": Key(Later()), "pairs": Key(Later(), ()), "joint_limits": Key(Flag(), False), "damping": Key(Flag(), False)})
+CONTACTS = Record(
+    {"points": Key(Deferred()), "pairs": Key(Deferred(), ()), "joint_limits": Key(Flag(), False), "damping": Key(Flag(), False)}
+)
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
 PAIR = "[name, name] or [name, name, distance]"
 NOT_NEGATIVE = Number(least=0.0)
@@ -230,7 +232,7 @@ FLEXIBLE = Record(
     {
         "link": Key(Text(), required=True),
         "direction": Key(VECTOR),
-        "J": Key(Numbers(3, hold=lambda entries: min(entries) >= 0.0, meant=SECTIONS)),
+        "J": Key(Numbers(3, check=lambda entries: min(entries) >= 0.0, meaning=SECTIONS)),
         "damping": Key(OneOrMore(NOT_NEGATIVE, Numbers(2, "one damping ratio, or [alpha, beta]", NOT_NEGATIVE))),
         "modes": Key(Text()),
         "theory": Key(Choice(THEORIES)),
@@ -256,7 +258,9 @@ POSE = Record(
         "position": Key(VECTOR, (0.0, 0.0, 0.0)),
         "rpy": Key(VECTOR),
         "quaternion": Key(
-            Numbers(4, hold=lambda entries: 1e-100 < math.hypot(*entries) < 1e100, meant="x, y, z, w of non-zero length; it is normalised"),
+            Numbers(
+                4, check=lambda entries: 1e-100 < math.hypot(*entries) < 1e100, meaning="x, y, z, w of non-zero length; it is normalised"
+            ),
             (0.0, 0.0, 0.0, 1.0),
         ),
     },
@@ -276,8 +280,8 @@ TOP = Record(
         "torques": Key(Record(None), {}),
         "tolerances": Key(TOLERANCES, {}),
         "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False}),
-        "flexible": Key(Later(), ()),
-        "walls": Key(Items(Made(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
+        "flexible": Key(Deferred(), ()),
+        "walls": Key(Items(Instance(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
         "reference": Key(REFERENCE),
     }
 )

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.robot.model import Joint, Robot
+from urdf_gibbs.robot.joints import Joint
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.problems import one_of
 from urdf_gibbs.simulation.scenario.values import Values
 
 Array = NDArray[np.float64]
-Entries = tuple[int, list[float]]  # first place in q or v, and what stands there
+Entries = tuple[int, list[float]]  # first index in q or v, and the entries from there
 
 
 def by_joint(
@@ -46,22 +47,22 @@ def by_joint(
         elif joints[name].is_mimic:
             values.wrong(path, "a joint that follows another", f'its master "{joints[name].master}", or mimic = false in [robot]')
         else:
-            found = read(values, path, value, joints[name])
-            if found is not None:
-                start, entries = found
+            placed = read(values, path, value, joints[name])
+            if placed is not None:
+                start, entries = placed
                 array[start : start + len(entries)] = entries
     array.flags.writeable = False
     return array
 
 
 def position(values: Values, path: Keys, value: Any, joint: Joint) -> Entries | None:
-    """Of one joint, in q."""
+    """The entries of one joint in q."""
     entries = _pose(values, path, value) if joint.type == "floating" else _entries(values, path, value, joint, "[x, y, angle]")
     return None if entries is None else (joint.iq, entries)
 
 
 def velocity(values: Values, path: Keys, value: Any, joint: Joint) -> Entries | None:
-    """Of one joint, in v; also for generalised forces."""
+    """The entries of one joint in v; also used for generalised forces."""
     entries = _entries(values, path, value, joint, "[vx, vy, vz, wx, wy, wz]" if joint.nv == 6 else "[vx, vy, w]")
     return None if entries is None else (joint.iv, entries)
 

@@ -1,4 +1,4 @@
-"""Reads values of a TOML file as schema.py describes them; every complaint is kept with its line."""
+"""Reads values of a TOML file as schema.py describes them and collects all problems with their lines."""
 
 from __future__ import annotations
 
@@ -47,21 +47,23 @@ class Values:
             case schema.Grid():
                 return self.grid(path, value, kind)
             case schema.Items():
-                found = self.items(path, value, kind)
-                return None if found is None or None in found else found
+                items = self.items(path, value, kind)
+                return None if items is None or None in items else items
             case schema.Record():
                 return self.record(path, value, kind)
-            case schema.Made():
-                return self.made(path, value, kind)
-            case schema.Later():
+            case schema.Instance():
+                return self.instance(path, value, kind)
+            case schema.Deferred():
                 return value
             case schema.Choice():
-                good, expected = isinstance(value, str) and value in kind.known, one_of(value, kind.known)
+                if isinstance(value, str) and value not in kind.known and value.replace("-", "_") in kind.known:
+                    return value.replace("-", "_")
+                valid, expected = isinstance(value, str) and value in kind.known, one_of(value, kind.known)
             case schema.Text():
-                good, expected = isinstance(value, str), kind.expected
+                valid, expected = isinstance(value, str), kind.expected
             case schema.Flag():
-                good, expected = isinstance(value, bool), kind.expected
-        if good:
+                valid, expected = isinstance(value, bool), kind.expected
+        if valid:
             return value
         self.wrong(path, shown(value), expected)
         return None
@@ -94,28 +96,28 @@ class Values:
         if not isinstance(value, list) or len(value) != kind.count:
             self.wrong(path, shown(value), kind.expected or f"a list of {kind.count} numbers")
             return None
-        found = [self.number((*path, k), entry, kind.each) for k, entry in enumerate(value)]
-        entries = [entry for entry in found if entry is not None]
-        if len(entries) < len(found):
+        read = [self.number((*path, k), entry, kind.each) for k, entry in enumerate(value)]
+        entries = [entry for entry in read if entry is not None]
+        if len(entries) < len(read):
             return None
-        return entries if self._holds(path, value, kind, entries) else None
+        return entries if self._passes(path, value, kind, entries) else None
 
     def grid(self, path: Keys, value: Any, kind: schema.Grid) -> list[list[float]] | None:
-        good = isinstance(value, list) and len(value) > 0 and all(isinstance(row, list) and len(row) == len(value[0]) for row in value)
-        if not good or kind.rows not in (None, len(value)) or kind.columns not in (None, len(value[0])):
+        valid = isinstance(value, list) and len(value) > 0 and all(isinstance(row, list) and len(row) == len(value[0]) for row in value)
+        if not valid or kind.rows not in (None, len(value)) or kind.columns not in (None, len(value[0])):
             self.wrong(path, shown(value), kind.expected)
             return None
-        found = [self.numbers((*path, k), row, schema.Numbers(len(row))) for k, row in enumerate(value)]
-        rows = [row for row in found if row is not None]
-        if len(rows) < len(found):
+        read = [self.numbers((*path, k), row, schema.Numbers(len(row))) for k, row in enumerate(value)]
+        rows = [row for row in read if row is not None]
+        if len(rows) < len(read):
             return None
-        return rows if self._holds(path, value, kind, rows) else None
+        return rows if self._passes(path, value, kind, rows) else None
 
-    def _holds(self, path: Keys, value: Any, kind: schema.Numbers | schema.Grid, entries: list[Any]) -> bool:
-        good = kind.hold is None or kind.hold(entries)
-        if not good:
-            self.wrong(path, shown(value), kind.meant)
-        return good
+    def _passes(self, path: Keys, value: Any, kind: schema.Numbers | schema.Grid, entries: list[Any]) -> bool:
+        valid = kind.check is None or kind.check(entries)
+        if not valid:
+            self.wrong(path, shown(value), kind.meaning)
+        return valid
 
     # lists and tables ---------------------------------------------------------------------------
 
@@ -134,19 +136,19 @@ class Values:
         if kind.keys is None:
             return value
         self._check_keys(path, value, kind.keys)
-        found: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         for name, key in kind.keys.items():
             if name in value:
-                found[name] = self.read((*path, name), value[name], key.kind)
+                record[name] = self.read((*path, name), value[name], key.kind)
             elif key.required or key.default is not None:
-                found[name] = key.default
+                record[name] = key.default
         if kind.exclude is not None and all(name in value for name in kind.exclude):
             first, second = kind.exclude
             self.wrong((*path, second), f"given beside {first}", "one of the two")
-        return found
+        return record
 
     def _check_keys(self, path: Keys, table: Mapping[str, Any], known: Mapping[str, schema.Key]) -> None:
-        """Every key of a table means something, and those that are required are there."""
+        """Report unknown keys and missing required keys of a table."""
         for name in table:
             if name not in known:
                 self.wrong((*path, name), "unknown key", one_of(name, known))
@@ -154,7 +156,7 @@ class Values:
             if key.required and name not in table:
                 self.wrong((*path, name), "missing", f"it in {dotted(path)}" if path else "it at the top of the file")
 
-    def made(self, path: Keys, value: Any, kind: schema.Made) -> Any:
+    def instance(self, path: Keys, value: Any, kind: schema.Instance) -> Any:
         """An object of one of the kind's classes, from the arguments in a table."""
         if not isinstance(value, dict):
             self.wrong(path, shown(value), kind.expected)
@@ -174,6 +176,6 @@ class Values:
             arguments["rotation"] = np.reshape(rotation_from_rpy(*arguments.pop("rpy")), (3, 3)).tolist()
         try:
             return kind.classes[name](**arguments)
-        except ArgumentError as problem:  # the schema's limits are those of the classes: what is left is about several arguments
+        except ArgumentError as problem:  # the schema checks single arguments: this is about several of them
             self.wrong(path, str(problem))
             return None

@@ -1,0 +1,32 @@
+"""The functions of the package: what a robot's coordinates and velocities have to do with forces, energies and impacts.
+
+q is (nq,) or (..., nq), v, a and tau are (nv,) or (..., nv); leading axes broadcast against each other. SI units. A function that returns
+an array takes ``out=``, an array of the result's shape that is filled and returned; an energy of one state is a float.
+
+``method`` is the formulation by name. "compiled", the default, is machine code for this robot (engine/). The papers' formulations, in plain
+Python, are "gibbs_appell" and "explicit", and those that they compare theirs with: "lagrangian_4x4", "gibbs_appell_3x3",
+"generalised_momentum" and "pseudo_inertia"; for elastic links "gibbs_appell_flexible" and "transformations_flexible", and "shafei2017" for
+chains in the plane.
+"""
+
+from __future__ import annotations
+
+from urdf_gibbs.functions.dynamics import bias, forward_dynamics, gravity_force, inverse_dynamics, mass_matrix, mass_matrix_elements
+from urdf_gibbs.functions.impact import impact
+from urdf_gibbs.functions.kinematics import centre_of_mass, frame_placement, jacobian, kinetic_energy, momentum, potential_energy
+
+__all__ = [
+    "bias",
+    "centre_of_mass",
+    "forward_dynamics",
+    "frame_placement",
+    "gravity_force",
+    "impact",
+    "inverse_dynamics",
+    "jacobian",
+    "kinetic_energy",
+    "mass_matrix",
+    "mass_matrix_elements",
+    "momentum",
+    "potential_energy",
+]

@@ -1,0 +1,66 @@
+"""Inertial parameters of the bodies, and a link's inertia changed on the fly: that of its body is merged again."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from urdf_gibbs.arguments import Array, finite, shown, text, triple, within
+from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.frozen import frozen
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.spatial import NO_INERTIA, Inertia, Mat3, joined, moved
+
+MOST = sys.float_info.max  # kg
+
+
+def parameters(robot: Robot) -> Array:
+    """See Robot.parameters."""
+    m, c = robot.mass[:, None, None], robot.centre_of_mass[:, :, None]
+    about_origin = robot.inertia + m * ((c * c).sum(axis=1, keepdims=True) * np.eye(3) - c * c.transpose(0, 2, 1))
+    entries = about_origin[:, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+    return frozen(np.concatenate([robot.mass[:, None], robot.mass[:, None] * robot.centre_of_mass, entries], axis=1))
+
+
+def with_inertia(robot: Robot, link: str, mass: float | None, centre_of_mass: ArrayLike | None, inertia: ArrayLike | None) -> Robot:
+    """See Robot.with_inertia."""
+    text(link, "the name of a link", "link")
+    if link not in robot._frames:
+        raise UnknownNameError("link", link, robot.link_names)
+    elastic = {joint.beam.link for joint in robot.joints if joint.beam is not None}
+    if link in elastic:
+        raise ArgumentError(f'link "{link}" is elastic: its inertia is that of its beam, in <urdf_gibbs>')
+    changed = []
+    for one in robot.links:
+        old = one.inertial or NO_INERTIA
+        if one.name == link:
+            new_mass = old.mass if mass is None else within(mass, 0.0, MOST, "mass")
+            new_centre = old.centre_of_mass if centre_of_mass is None else triple(centre_of_mass, "centre_of_mass")
+            tensor = old.inertia if inertia is None else _tensor(inertia)
+            one = replace(one, inertial=Inertia(new_mass, new_centre, tensor))
+        changed.append(one)
+    inertials = {one.name: one.inertial for one in changed}
+    body = robot._frames[link][0]
+    merged = NO_INERTIA
+    for name, (owner, pose) in robot._frames.items():
+        own = inertials[name]
+        if owner == body and own is not None and name not in elastic:
+            merged = joined(merged, moved(pose, own))
+    if body < 0:
+        return replace(robot, links=tuple(changed), base_inertia=merged)
+    masses, centres, inertias = robot.mass.copy(), robot.centre_of_mass.copy(), robot.inertia.copy()
+    masses[body], centres[body] = merged.mass, merged.centre_of_mass
+    about = np.reshape(merged.inertia, (3, 3))
+    inertias[body] = 0.5 * about + 0.5 * about.T
+    arrays = {"mass": frozen(masses), "centre_of_mass": frozen(centres), "inertia": frozen(inertias)}
+    return replace(robot, links=tuple(changed), **arrays)  # type: ignore[arg-type]
+
+
+def _tensor(inertia: ArrayLike) -> Mat3:
+    array = finite(inertia, (3, 3))
+    if array is None:
+        raise ArgumentError(f"inertia={shown(inertia)}, expected (3, 3) finite numbers")
+    return tuple(array.ravel().tolist())  # type: ignore[return-value]
