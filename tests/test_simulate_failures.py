@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_trees import random_tree
 from urdf_text import inertial, joint, link, massless, robot
 
 from urdf_gibbs import (
@@ -26,10 +27,12 @@ from urdf_gibbs import (
     Trajectory,
     UnknownNameError,
     UrdfGibbsError,
+    frame_placement,
     load,
     simulate,
     walls,
 )
+from urdf_gibbs.contact.points import default_points
 
 Array = NDArray[np.float64]
 
