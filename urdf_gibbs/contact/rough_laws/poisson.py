@@ -8,9 +8,10 @@ u⁺ = u_c + K p_r:
 x is what keeps contacts from closing again. Without friction it is contact/laws/poisson.py. For one contact x = 0 and, as long as slip
 does not turn back within a phase, it is Routh's construction; where slip does, this law knows the end of each phase only.
 
-Energy: with one e <= 1 for all contacts it cannot grow. u⁺ is the gradient of the energy at p_r, which is convex, and e p_c is in the
-cones of restitution: E(p_r) <= E(e p_c) + u⁺ᵀ(p_r - e p_c) <= E(e p_c), by Coulomb's law. So
-ΔT <= (1 + e) p_cᵀu_c - ½ (1 - e²) p_cᵀK p_c with p_cᵀu_c = -Σ mu p_c,n |u_c,t| <= 0. With several e it can, with and without friction.
+Energy: with one e <= 1 for all contacts it cannot grow. The energy E(p) is convex, u⁺ is its gradient at p_r, and e p_c is in the cones of
+restitution: E(p_r) <= E(e p_c) + u⁺ᵀ(p_r - e p_c) <= E(e p_c), by Coulomb's law. So
+ΔT <= (1 + e) p_cᵀu_c - ½ (1 - e²) p_cᵀK p_c with p_cᵀu_c = -Σ mu p_c,n |u_c,t| <= 0. With several e it cannot without friction (p_c in
+the place of e p_c); with friction it can, in rare cases, which are marked, ``Impact.energy_gain``.
 """
 
 from __future__ import annotations
