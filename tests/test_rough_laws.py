@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,7 @@ def at_rest(K: Array, mu: float) -> tuple[Array, Array | None]:
         return float(rate(angle) @ [-np.sin(angle), np.cos(angle)])
 
     grid = np.linspace(0.0, 2.0 * np.pi, 400)
-    zeros = [optimize.brentq(across, a, b) for a, b in zip(grid, grid[1:], strict=False) if across(a) * across(b) < 0.0]
+    zeros = [optimize.brentq(across, a, b) for a, b in pairwise(grid) if across(a) * across(b) < 0.0]
     (angle,) = [zero for zero in zeros if rate(zero) @ [np.cos(zero), np.sin(zero)] > 0.0]
     way = np.array([np.cos(angle), np.sin(angle)])
     return -mu * way, way
@@ -326,6 +327,16 @@ def test_a_simulation_flags_the_pendulum_as_well(law: Law) -> None:
     assert found is not None
     np.testing.assert_allclose(found.v_after, expected.v_after, rtol=0, atol=1e-13)
     assert (found.law, found.energy_gain) == (law, law == "newton")
+
+
+def test_a_simulation_says_that_several_contacts_were_left_to_moreau() -> None:
+    """A rod that falls flat strikes with both ends; one that falls tilted with one."""
+    rod, ground = ug.load(ug.model_path("rigid_link")), ug.walls.Plane(normal=(0, 1, 0), point=(0, 0, 0))
+    simulator = ug.Simulator(rod, walls=ground, law="energetic", restitution=0.5, friction=0.4, gravity=(0, -9.81, 0))
+    flat, tilted = simulator.impact([0.0, 0.0, 0.0], [0.5, -1.0, 0.0]), simulator.impact([0.0, 0.0, 0.3], [0.5, -1.0, 0.0])
+    assert flat is not None and tilted is not None
+    assert (flat.k, flat.law, flat.energy_gain) == (2, "moreau", False)
+    assert (tilted.k, tilted.law, tilted.energy_gain) == (1, "energetic", False)
 
 
 def test_poissons_law_gains_energy_with_friction_and_several_restitutions_only() -> None:

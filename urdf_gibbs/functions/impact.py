@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, listed, one_of, triple, vector, wide, within
-from urdf_gibbs.dynamics.impact import after
+from urdf_gibbs.dynamics.impact import solve_impact
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import BASELINES, COMPILED, METHODS, REFERENCES
 from urdf_gibbs.engine.adaptive import entry
@@ -45,8 +45,8 @@ def impact(
 ) -> Impact:
     """The impact of chosen contacts in one state, by the papers' equality form (S18, Eqs. 44-47) or, with friction, by another law.
 
-    By the equality form each contact leaves with -restitution times its normal velocity before, so one that is separating is pulled back by a
-    negative impulse. The other laws only push. ``Simulator.impact`` is the impact of what touches a wall and approaches.
+    By the equality form each contact leaves with -restitution times its normal velocity before, so one that is separating is pulled back by
+    a negative impulse. The other laws only push. ``Simulator.impact`` is the impact of what touches a wall and approaches.
 
     Args:
         robot: Made by ``load``.
@@ -61,8 +61,8 @@ def impact(
 
     Returns:
         The same record as those of a trajectory: ``v_after`` (nv,), ``impulses`` (k,) [N s] along the normals and the rest. ``points`` are
-        the names of the links, ``walls`` are "", ``time`` is 0. ``law`` is the one that was applied: "moreau" where "energetic" is asked for
-        and not one contact alone is struck.
+        the names of the links, ``walls`` are "", ``time`` is 0. ``law`` is the one that was applied: "moreau" where "energetic" is asked
+        for and not one contact alone is struck.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value, the equality form is asked for with friction or of contacts that depend
@@ -168,7 +168,7 @@ def _by_equality(M: Array, told: Sequence[_Contact], v: Array, restitution: floa
     """Eq. 47."""
     Jn = np.array([one.normal @ one.J for one in told]).reshape(len(told), len(v))
     _check_independent(M, Jn, [one.link for one in told])
-    v_after, impulses = (np.array(values, dtype=np.float64) for values in after(M.tolist(), Jn.tolist(), v.tolist(), restitution))
+    v_after, impulses = (np.array(values, dtype=np.float64) for values in solve_impact(M.tolist(), Jn.tolist(), v.tolist(), restitution))
     return _Found(v_after, impulses, np.zeros((len(told), 3)), "newton_equality", 1, 0.0)
 
 

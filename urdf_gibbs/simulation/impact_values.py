@@ -135,7 +135,7 @@ def described_impact(
     state: tuple[Array, Array, Array],
     **fields: Any,
 ) -> Impact:
-    """The Impact of k contacts at time 0, with no walls told: velocities (k, 3) and kinetic energies [J] before and after, other ``fields``.
+    """The Impact of k contacts at time 0, no walls told: velocities (k, 3) and kinetic energies [J] before and after, other ``fields``.
 
     state: q (nq,), v before and after (nv,).
     """

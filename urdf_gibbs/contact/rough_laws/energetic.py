@@ -11,8 +11,8 @@ With d = u_t / |u_t| and dp_n = |u_t| dτ all is smooth in τ and polynomial, to
 
     d|u_t|/dτ = |u_t| d·w,    dd/dτ = (d × w) d⊥,    w = K_tn - mu K_tt d;
 
-steps are Taylor series, of which events are zeros. Where d × w = 0 the direction stays, as it does in the plane, and slip has a closed form; so
-has stick.
+steps are Taylor series, of which events are zeros. Where d × w = 0 the direction stays, as it does in the plane, and slip has a closed
+form; so has stick.
 
 Energy: it cannot grow. Normal impulses do the work -(1 - e²) |W_c| <= 0, those of friction -mu ∫ |u_t| dp_n <= 0 or, at stick, none.
 
@@ -167,7 +167,7 @@ def _slips(K: Array, mu: float, z: Array, rate: Array) -> bool:
 
 @jit
 def _from_rest(K: Array, mu: float, z: Array, rate: Array) -> None:
-    """The rates from u_t = 0: of stick where it is possible, else of slip in the direction d with (mu K_tt + g) d = K_tn, which z is given."""
+    """The rates from u_t = 0: of stick where that is possible, else of slip in the d with (mu K_tt + g) d = K_tn, which z is given."""
     k1, k2, a, b, c = K[1, 0], K[2, 0], K[1, 1], K[1, 2], K[2, 2]
     det, trace = a * c - b * b, a + c
     if det > 1e-14 * trace * trace:
@@ -195,7 +195,7 @@ def _from_rest(K: Array, mu: float, z: Array, rate: Array) -> None:
 
 @jit
 def _straight(z: Array, rate: Array, compresses: bool, need: float) -> bool:
-    """Follow constant rates to the end of slip, of compression or of the impact, u_n(p) = u_n + p du_n, W = u_n p + ½ du_n p². False: none."""
+    """Follow constant rates to the end of slip, of compression or of the impact; False where there is none. W = u_n p + ½ du_n p²."""
     c, g = rate[0], rate[1]
     stop = -z[SPEED] / g if z[SPEED] > 0.0 and g < 0.0 else np.inf
     turn = -z[UN] / c if z[UN] * c < 0.0 else np.inf

@@ -62,7 +62,7 @@ def impulses(problem: Problem, u: Array, e: Array) -> float:
 
 @jit
 def _restitution(problem: Problem, K: Array, u: Array, back: Array) -> float:
-    """problem.p (n,) of restitution, u (n,) being the velocities after compression and ``back`` (k,) the normal impulses that are given back.
+    """problem.p (n,) of restitution, u (n,) being velocities after compression and ``back`` (k,) the normal impulses to be given back.
 
     Contacts with x = 0, ``given``, and those with u_n = 0 are guessed, solved for, and changed where the guess was wrong: all at once, then
     one at a time.
@@ -87,7 +87,7 @@ def _restitution(problem: Problem, K: Array, u: Array, back: Array) -> float:
 
 @jit
 def _pose(problem: Problem, K: Array, u: Array, back: Array, given: Indices) -> None:
-    """The contact problem in which the normal impulses of the contacts ``given`` are ``back``: their rows stand alone, K_nn p_n = K_nn back."""
+    """The contact problem in which contacts ``given`` have the normal impulses ``back``: these rows stand alone, K_nn p_n = K_nn back."""
     at, k = problem.at, problem.count
     n = at[k]
     for i in range(n):
