@@ -92,7 +92,7 @@ def compiled() -> list[str]:
     from numba.core.registry import cpu_target
 
     import urdf_gibbs.contact.coulomb
-    import urdf_gibbs.simulation.driver  # noqa: F401  the decorators note everything
+    import urdf_gibbs.simulation.stepping  # noqa: F401  the decorators note everything
     from urdf_gibbs.engine import numba_types
 
     def finished(library: Any) -> None:

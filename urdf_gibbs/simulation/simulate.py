@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.contact.coefficients import FrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.names import Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -34,6 +34,8 @@ def simulate(
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
+    scheme: Scheme = "events",
+    step: float = 1e-3,
     friction: FrictionLike = 0.0,
     paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
@@ -70,6 +72,12 @@ def simulate(
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).
+        scheme: "events": all that follows here, exact to the tolerances. "time_stepping": steps of one length, each with one contact
+            problem by Coulomb's law, for many contacts: of second order in flight and of first order over impacts. Its laws are "newton"
+            and "moreau"; it has no list of impacts, its contact forces are impulses divided by ``step``, and a controller without a
+            rate is called once in each step. ``statistics`` tells the "worst_certificate" of the contact problems, how many contacts
+            were thrown back ("bounces") and the "deepest" penetration [m].
+        step: Length of the steps of "time_stepping" [s].
         friction: Coefficient of Coulomb friction of all contacts but joint limits, or (static, kinetic).
         paradox: Where no contact forces obey Coulomb's law (Painlevé): "impact", an impact without collision, or "stop", an error.
         gravity: (3,) in the world [m/s^2].
@@ -110,7 +118,7 @@ def simulate(
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, **control}
-    accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
+    accuracy: dict[str, Any] = {"scheme": scheme, "rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
     return _simulator(robot, {**touching, **laws, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
 
