@@ -33,7 +33,7 @@ from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
 from urdf_gibbs.simulation.friction import add_rough_response, clear_friction, hand_back, rough_rows, take_part
-from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
+from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
 from urdf_gibbs.simulation.layout import (
     ADVANCE_STEPS,
     CONTROLLER,
@@ -62,7 +62,7 @@ OVERLAP = 1e-12  # m: a contact that would overlap by less at the next q_m is le
 SOLVED = 1e-6  # certificates above this: once more without restitution
 USELESS = 1e-2  # certificates above this: there is no solution
 MOST_ROUNDS = 10  # of adding contacts that the impulses of others close
-INSIDE = 1.0 - 1e-7  # of the cone: what is inside sticks
+STILL = 1e-8  # m/s: what slides slower sticks
 REMAINDER = 1e-9  # of a step: a last step shorter than this is part of the one before
 
 
@@ -303,21 +303,23 @@ def close_again(s: System, q: Array, k: int) -> None:
 
 
 @jit
-def how_touched(s: System, st: State, i: int) -> int:
-    """The mode of contact i of those selected in this step; what bounces is free."""
-    f, c, first = s.friction, s.selected[i], s.friction.at[i]
-    normal = f.p[first]
-    if not normal > 0.0 or st.suspects[c]:
+def how_touched(s: System, st: State, i: int, change: Array) -> int:
+    """The mode of contact i of those selected in this step, ``change`` (nv,) being that of the velocity; what bounces is free."""
+    f, first = s.friction, s.friction.at[i]
+    if not f.p[first] > 0.0 or st.suspects[s.selected[i]]:
         return FREE
     if f.at[i + 1] - first == 1:
         return SMOOTH
-    most = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC] * normal
-    return STICKS if np.hypot(f.p[first + 1], f.p[first + 2]) < INSIDE * most else SLIDES
+    x, y = f.U[first + 1], f.U[first + 2]
+    for m in range(change.shape[0]):
+        x += f.R[first + 1, m] * change[m]
+        y += f.R[first + 2, m] * change[m]
+    return SLIDES if np.hypot(x, y) > STILL else STICKS
 
 
 @jit
-def keep_forces(s: System, st: State, r: Record, h: float, k: int) -> None:
-    """Forces of the step, impulses divided by its length, and changes of mode, which count from its start."""
+def keep_forces(s: System, st: State, r: Record, h: float, k: int, change: Array) -> None:
+    """Forces of the step, impulses divided by its length, and changes of mode, which count from its start; see how_touched."""
     f = s.friction
     mode = np.zeros(st.force.shape[0], np.int64)
     clear_friction(s)
@@ -328,7 +330,7 @@ def keep_forces(s: System, st: State, r: Record, h: float, k: int) -> None:
     for i in range(k):
         c, first = s.selected[i], f.at[i]
         st.force[c] = f.p[first] / h
-        mode[c] = how_touched(s, st, i)
+        mode[c] = how_touched(s, st, i, change)
         bounced += 1 if st.suspects[c] and f.p[first] > 0.0 else 0
         for row in range(first + 1, f.at[i + 1]):
             for m in range(3):
@@ -381,12 +383,14 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
     k = solve_contacts(s, st, r, middle, h, free, v)
     if k < 0:
         return -k
+    for m in range(nv):
+        free[m] = v[m] - st.work[nq + m]
+    keep_forces(s, st, r, h, k, free)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)
     if k > 0:
         close_again(s, st.y[:nq], k)
-    keep_forces(s, st, r, h, k)
     st.time = until
     st.accepted += 1
     write_row(s, r, st, False)
