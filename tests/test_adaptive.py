@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from random_trees import random_tree
 
 import urdf_gibbs as ug
-from urdf_gibbs.engine import questions
+from urdf_gibbs.engine import quantities
 from urdf_gibbs.engine.adaptive import STATES_BEFORE_COMPILING
 from urdf_gibbs.engine.kernel import KERNELS, Compiled, Composed
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -100,7 +100,7 @@ def test_a_plain_call_runs_the_function_and_machine_code_alone() -> None:
         assert "general" not in functions, (name, seen)  # the way of all other arguments
 
 
-def test_out_and_new_arrays_hold_the_same() -> None:
+def test_out_and_new_arrays_have_the_same_values() -> None:
     robot = ug.load(BRANCHED)
     q, v, a = state(robot)
     for name, arguments in (("mass_matrix", (q,)), ("bias", (q, v)), ("inverse_dynamics", (q, v, a)), ("forward_dynamics", (q, v, a))):
@@ -152,12 +152,12 @@ def test_any_gravity_of_random_trees_agrees_with_pinocchio(seed: int) -> None:
 
 @pytest.mark.parametrize("model", ["branched12", "gripper"])  # the gripper's fingers mimic each other: M and h of free joints, tied again
 def test_any_gravity_of_large_robots_agrees_with_pinocchio(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "STRAIGHT_DEFAULT", 0)
-    monkeypatch.setattr(questions, "STRAIGHT", {})
+    monkeypatch.setattr(quantities, "STRAIGHT_DEFAULT", 0)
+    monkeypatch.setattr(quantities, "STRAIGHT", {})
     path = ug.model_path(model)
     robot = ug.load(path)
     check(robot, path, "fixed", (1.0, -2.0, 3.0))
-    made = [one for asked, one in KERNELS.of(robot).items() if asked.question == "bias" and asked.options.free_gravity]
+    made = [one for asked, one in KERNELS.of(robot).items() if asked.quantity == "bias" and asked.options.free_gravity]
     assert [type(one) for one in made] == [Compiled if model == "branched12" else Composed]
 
 
@@ -181,7 +181,7 @@ def test_gravity_that_changes_compiles_nothing_more() -> None:
             for gravity in ((0.0, 0.1 * i, -9.0), [0.1 * i, 0.0, -9.0], np.array([0.0, -9.0, 0.1 * i]), EARTH_GRAVITY):
                 getattr(ug, name)(robot, *(q, v, x)[:count], gravity=gravity)
     for name in FALLING:
-        assert len([asked for asked in KERNELS.of(robot) if asked.question == name]) <= 2, name  # the Earth's, and any
+        assert len([asked for asked in KERNELS.of(robot) if asked.quantity == name]) <= 2, name  # the Earth's, and any
 
 
 def test_the_same_gravity_gives_the_same_bits_in_any_form() -> None:
@@ -209,11 +209,11 @@ def test_an_array_of_gravity_may_change_in_place() -> None:
 def test_gravity_that_is_no_triple_is_refused(gravity: Any) -> None:
     robot = ug.load(ug.model_path("pendulum"))
     for name, count in FALLING.items():
-        with pytest.raises(ug.ArgumentError, match="gravity has shape"):
+        with pytest.raises(ug.ArgumentError, match=r"gravity (has shape|is None)"):
             getattr(ug, name)(robot, *([[0.1]] * count), gravity=gravity)
 
 
-def test_kernels_take_gravity_as_an_input_when_asked_to() -> None:
+def test_kernels_take_gravity_as_an_input_on_request() -> None:
     robot = ug.load(BRANCHED)
     q, v, x = state(robot)
     code = robot.kernel("bias", gravity=None)

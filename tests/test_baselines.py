@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import warnings
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +18,7 @@ import pytest
 import sympy
 from examples import FOLDER
 from flexible_trees import chain, spatial_chain
-from numpy.typing import NDArray
+from pinocchio_errors import TOLERANCE, Array, errors, loaded, relative
 from random_trees import random_tree
 from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
@@ -30,59 +29,14 @@ from urdf_gibbs.dynamics import generalised_momentum, scalar
 from urdf_gibbs.dynamics.impact import impact
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, REFERENCES
-from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.names import Base
 from urdf_gibbs.oracle.compare import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
-from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import read_scenario
 
-Array = NDArray[np.float64]
-
 PAPERS = ("gibbs_appell", "explicit", *BASELINES)
-TOLERANCE = 1e-12  # round-off of some hundred additions; found: 5e-15
 runner = CliRunner()
-
-
-def loaded(source: Path | str, base: Base) -> tuple[Robot, bool]:
-    """The robot, and whether its mimic joints follow: those whose master does not exist are free."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ug.UrdfWarning)
-        try:
-            return ug.load(source, base), True
-        except ug.UrdfError:  # what else is wrong is raised again
-            return ug.load(source, base, mimic=False), False
-
-
-def relative(ours: Any, reference: Array) -> float:
-    return float(np.max(np.abs(np.asarray(ours) - reference), initial=0.0) / max(np.max(np.abs(reference), initial=0.0), 1e-12))
-
-
-def errors(source: Path | str, base: Base, samples: int, seed: int = 0) -> dict[tuple[str, str], float]:
-    """For each method and quantity, the largest error over random states against what Pinocchio reads from the same source."""
-    robot, mimic = loaded(source, base)
-    oracle = Oracle(source, base, mimic, EARTH_GRAVITY)
-    states = random_states(robot, samples, seed)
-    link, point = robot.link_names[-1], np.array([0.1, -0.2, 0.3])
-    body, place = body_point(robot, link, point)
-    expected = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], {link: point}) for i in range(samples)]
-    found: dict[tuple[str, str], float] = {}
-    for method in BASELINES:
-        M, h = ug.mass_matrix(robot, states.q, method=method), ug.bias(robot, states.q, states.v, method=method)
-        assert np.array_equal(M, M.transpose(0, 2, 1))
-        for i, answer in enumerate(expected):
-            J = REFERENCES[method].point_jacobian(model_of(robot), states.q[i].tolist(), body, place.tolist())
-            # a bias that vanishes is measured against the forces of a random acceleration
-            unit = np.max(np.abs(answer.inverse), initial=0.0)
-            rows = {
-                "M": relative(M[i], answer.mass_matrix),
-                "h": float(np.max(np.abs(h[i] - answer.bias), initial=0.0) / max(unit, 1e-12)),
-                "J": relative(J, answer.jacobians[link][:3]),
-            }
-            for quantity, error in rows.items():
-                found[method, quantity] = max(found.get((method, quantity), 0.0), error)
-    return found
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating", "planar"])
@@ -274,7 +228,7 @@ def test_what_has_no_single_impact_is_refused(method: str) -> None:
         ({"v": [np.nan]}, "not finite"),
     ],
 )
-def test_bad_arguments_of_an_impact_are_told(arguments: dict[str, Any], message: str) -> None:
+def test_bad_arguments_of_an_impact_are_reported(arguments: dict[str, Any], message: str) -> None:
     good: dict[str, Any] = {"q": [0.0], "v": [1.0], "contacts": [("a", (0, 0, 0), (0, 0, 1))]}
     with pytest.raises(ug.UrdfGibbsError, match=message):
         ug.impact(ug.load(slide()), **{**good, **arguments})
@@ -313,7 +267,7 @@ def test_validate_compares_the_methods_that_are_named(tmp_path: Path) -> None:
     assert {row["method"] for row in found["quantities"]} == {*METHODS, "kinematics"}
 
 
-def test_validate_tells_which_methods_there_are_and_which_do_not_fit(tmp_path: Path) -> None:
+def test_validate_lists_the_methods_and_those_that_do_not_apply(tmp_path: Path) -> None:
     def words(output: str) -> str:
         return " ".join(output.replace("│", " ").split())
 

@@ -50,7 +50,7 @@ def test_limits_of_a_mimic_joint_act_where_they_say_more_than_its_masters(
     assert list(simulator._facts.names) == names
 
 
-def test_limits_that_leave_nothing_do_not_act_and_are_told() -> None:
+def test_limits_that_leave_nothing_do_not_act_and_are_reported() -> None:
     with pytest.warns(UrdfWarning, match="'second', 3 to 4, leave 'first'"):
         simulator = Simulator(load(fingers(3.0, 4.0, 1.0)), joint_limits=True)
     assert list(simulator._facts.names) == MASTER

@@ -57,7 +57,7 @@ def write(path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", ug.scenario_names())
-def test_every_bundled_scenario_runs_and_says_what_came_of_it(name: str) -> None:
+def test_every_bundled_scenario_runs_and_reports_its_results(name: str) -> None:
     scenario = read_scenario(name)
     result = call(name)
     assert result.exit_code == 0, result.output
@@ -69,7 +69,7 @@ def test_every_bundled_scenario_runs_and_says_what_came_of_it(name: str) -> None
     assert "Traceback" not in result.output
 
 
-def test_branched12_stands_beside_the_table_of_the_paper(tmp_path: Path) -> None:
+def test_branched12_is_printed_next_to_the_table_of_the_paper(tmp_path: Path) -> None:
     result = call("branched12")
     assert "Shafei 2018, Table 3" in result.output
     found = report(tmp_path, "branched12")
@@ -102,7 +102,7 @@ def test_the_bouncing_ball_piles_up_and_rests(tmp_path: Path) -> None:
     assert found["energy"]["lost_in_impacts"] == pytest.approx(G, abs=PRECISE)
 
 
-def test_the_cradle_hands_the_blow_on(tmp_path: Path) -> None:
+def test_the_cradle_passes_the_impact_on(tmp_path: Path) -> None:
     found = report(tmp_path, "cradle")
     pairs = [impact["points"] for impact in found["impacts"]]
     assert pairs == [["ball1-ball2"], ["ball2-ball3"], ["ball2-ball3"], ["ball1-ball2"], ["ball1-ball2"], ["ball2-ball3"]]
@@ -174,7 +174,7 @@ def test_a_wall_keeps_its_own_restitution(tmp_path: Path) -> None:
     assert "restitution of their own: plane 0.25" in result.output
 
 
-def test_long_tables_are_shortened_unless_all_is_asked_for() -> None:
+def test_long_tables_are_shortened_unless_all_rows_are_requested() -> None:
     short, full = call("bouncing_ball").output, call("bouncing_ball", "--all").output
     assert "62 impacts" in short and "42 more: --all" in short
     assert "--all" not in full

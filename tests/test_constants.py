@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from urdf_text import inertial, joint, link, pinocchio_model, point_mass, random_link, robot
 
 from urdf_gibbs import SingularMassMatrixError, forward_dynamics, frame_placement, load, mass_matrix
-from urdf_gibbs.engine import questions
+from urdf_gibbs.engine import quantities
 
 Array = NDArray[np.float64]
 
@@ -86,8 +86,8 @@ def test_an_arm_folded_back_onto_its_axis_gives_that_axis_no_inertia(
 ) -> None:
     """A point mass at the end of an arm without mass, folded by pi: M is what rounding leaves of m L^2, which must not be taken for an inertia."""
     if in_loops:  # as large robots are
-        monkeypatch.setattr(questions, "STRAIGHT", {})
-        monkeypatch.setattr(questions, "STRAIGHT_DEFAULT", 0)
+        monkeypatch.setattr(quantities, "STRAIGHT", {})
+        monkeypatch.setattr(quantities, "STRAIGHT_DEFAULT", 0)
     axis = np.array([0.2, -0.5, 0.9]) / np.linalg.norm([0.2, -0.5, 0.9])
     across = np.cross(axis, [1.0, 0.0, 0.0])
     along = length * across / np.linalg.norm(across)

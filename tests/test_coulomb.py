@@ -168,13 +168,13 @@ def test_random_problems_are_solved() -> None:
         ({"reach": -1.0}, "reach is -1.0"),
     ],
 )
-def test_bad_input_is_told(change: dict[str, object], expected: str) -> None:
+def test_bad_input_is_reported(change: dict[str, object], expected: str) -> None:
     arguments: dict[str, object] = {"K": np.eye(3), "b": [-1.0, 0.0, 0.0], "friction": 0.5} | change
     with pytest.raises(ArgumentError, match=expected):
         contact_impulses(**arguments)  # type: ignore[arg-type]
 
 
-def test_an_unknown_kind_is_told() -> None:
+def test_an_unknown_kind_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="sticky"):
         contact_impulses(np.eye(3), [-1.0, 0.0, 0.0], 0.5, kinds=["sticky"])
 

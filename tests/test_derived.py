@@ -20,7 +20,7 @@ import pytest
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics.local_frames import LOCAL_MODELS
 from urdf_gibbs.dynamics.model import MODELS, model_of
-from urdf_gibbs.engine.adaptive import ENTRIES, WEIGHED
+from urdf_gibbs.engine.adaptive import ENTRIES, WITH_GRAVITY
 from urdf_gibbs.engine.kernel import KERNELS
 from urdf_gibbs.locks import Lock
 from urdf_gibbs.robot.derived import Shelf
@@ -48,7 +48,7 @@ def used() -> ug.Robot:
     ug.jacobian(robot, q, "block")
     ug.mass_matrix(robot, q, method="explicit")
     ug.simulate(robot, q, v, 0.01)
-    for shelf in (MODELS, LOCAL_MODELS, ENTRIES, WEIGHED, KERNELS, SIMULATORS):
+    for shelf in (MODELS, LOCAL_MODELS, ENTRIES, WITH_GRAVITY, KERNELS, SIMULATORS):
         assert shelf.of(robot), shelf
     return robot
 
@@ -139,7 +139,7 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert shelf.get(robot, 1, lambda: 7) == 7
 
 
-def test_a_short_shelf_keeps_what_was_asked_for_last() -> None:
+def test_a_short_shelf_keeps_the_most_recently_used() -> None:
     robot, shelf = ug.load(SLIDE), Shelf[int, str](most=2)
     for key in (1, 2, 1, 3):
         assert shelf.get(robot, key, lambda key=key: f"thing {key}") == f"thing {key}"

@@ -171,7 +171,7 @@ def test_a_trajectory_keeps_its_values_when_the_simulator_runs_again() -> None:
     assert is_the_bouncing_ball(found)
 
 
-def test_impacts_can_be_looked_at_while_the_simulator_is_at_work() -> None:
+def test_impacts_can_be_read_while_the_simulator_is_running() -> None:
     inside, go_on = threading.Event(), threading.Event()
     waits = False
 
@@ -200,7 +200,7 @@ def test_impacts_can_be_looked_at_while_the_simulator_is_at_work() -> None:
     assert not worker.is_alive()
 
 
-def test_a_controller_can_look_at_impacts_of_its_own_simulator() -> None:
+def test_a_controller_can_read_impacts_of_its_own_simulator() -> None:
     found: list[Trajectory] = []
     looked: list[int] = []
 

@@ -208,7 +208,7 @@ def test_changed_sources_are_built_once_and_kept(changed: Path, monkeypatch: pyt
     assert len(builds) == 5
 
 
-def test_sources_that_do_not_compile_are_an_error_with_the_compilers_words(changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_that_do_not_compile_are_an_error_with_the_compilers_output(changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, "TypingError: no such thing")
     monkeypatch.setattr(driver_code.subprocess, "run", lambda *command, **how: failed)
     with pytest.warns(UserWarning, match="about a minute"), pytest.raises(DriverError, match="TypingError: no such thing"):
@@ -224,7 +224,7 @@ def test_a_damaged_module_in_the_package_is_noticed(monkeypatch: pytest.MonkeyPa
         path.write_bytes({"cut": whole[: len(whole) // 2], "flipped": flipped, "empty": b""}[damage])
     monkeypatch.setattr(driver_code, "SHIPPED", path)
     monkeypatch.setenv("URDF_GIBBS_CACHE", "")
-    monkeypatch.setattr(driver_code, "_built", lambda wanted: (b"", f"built for {wanted}"))
+    monkeypatch.setattr(driver_code, "_build", lambda wanted: (b"", f"built for {wanted}"))
     assert driver_code.module() == f"built for {driver_code.stamp()}"
 
 
@@ -278,13 +278,13 @@ def test_compiled_code_computes_what_its_source_does_in_python() -> None:
         np.testing.assert_allclose(places[0].out, places[1].out, rtol=1e-12, atol=1e-12)
 
 
-def test_an_error_inside_of_compiled_code_is_an_answer_that_is_no_number() -> None:
+def test_an_error_inside_compiled_code_returns_nan() -> None:
     system = empty(layout.System, K=np.eye(2).ravel(), u=np.ones(2), e=np.ones(2), lam=np.ones(2))
     assert rows.solve(system, layout.LCP, 2) < 1e-12
     assert np.isnan(rows.solve(system, layout.LCP, 3))  # K has four entries, not nine
 
 
-def test_simulate_looks_at_its_arguments_before_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulate_checks_its_arguments_before_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(*arguments: Any, **options: Any) -> None:
         raise AssertionError("a simulator is made")
 

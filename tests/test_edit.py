@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from examples import FOLDER
 from numpy.typing import NDArray
-from test_scene import Tree, link_path
+from scene_data import Tree, link_path
 from urdf_text import joint as joint_text
 from urdf_text import link as link_text
 from urdf_text import robot as robot_text

@@ -14,7 +14,7 @@ from random_trees import random_tree
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.model import model_of
-from urdf_gibbs.engine.elements import DEALT, Dealt
+from urdf_gibbs.engine.elements import GROUPED_ELEMENTS, GroupedElements
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.reproduce.planar_3r import CORRECTIONS, PRINTED, evaluated, values_of
 
@@ -92,7 +92,7 @@ def test_a_single_element_by_index_or_name_in_either_order(method: str) -> None:
             same(found, expected[i : i + 1, j])
 
 
-def test_the_explicit_element_of_a_leg_looks_at_that_leg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_explicit_element_of_a_leg_uses_only_that_leg(monkeypatch: pytest.MonkeyPatch) -> None:
     """Poses are made for the subtree of the deeper joint and its path to the root, and for nothing else."""
     robot = ug.load(*ROBOTS["go2"])
     placed: list[set[int]] = []
@@ -150,12 +150,12 @@ def test_elements_beyond_straight_line_code_are_read_from_the_matrix() -> None:
     same(ug.mass_matrix_elements(robot, q, [(47, 47), (40, 47)]), expected[:, [47, 40], [47, 47]])  # small enough for code of its own
 
 
-def test_groups_have_code_of_their_own() -> None:
+def test_each_group_has_its_own_code() -> None:
     robot, oracle = made("branched12")
     pairs = [(i, j) for i in range(robot.nv) for j in range(i + 1)]
     ug.mass_matrix_elements(robot, robot.neutral(), pairs, threads=2)
-    dealt = list(DEALT.of(robot).values())
-    assert len(dealt) == 1 and isinstance(dealt[0], Dealt)
+    grouped_elements = list(GROUPED_ELEMENTS.of(robot).values())
+    assert len(grouped_elements) == 1 and isinstance(grouped_elements[0], GroupedElements)
     q = robot.random(0, 20_000)  # several blocks for each thread
     out = ug.mass_matrix_elements(robot, q, pairs, threads=2)
     some = [0, 1, 4321, 9999, 19_999]

@@ -159,7 +159,7 @@ def test_other_call_forms_go_to_the_fallback() -> None:
     assert np.isnan(out).all()
 
 
-def test_keyword_made_at_run_time_gives_the_same() -> None:
+def test_a_keyword_made_at_run_time_gives_the_same() -> None:
     f, recorder = build([3], (3,))
     (x,), out = plain([3], (3,))
     refused(f, recorder, x, **{"".join(["o", "u", "t"]): out})  # either way will do

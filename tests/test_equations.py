@@ -327,7 +327,7 @@ def test_lengths_in_line_are_added() -> None:
     assert of("rocker_arm").expressions["mass_matrix"][3, 3] == expected
 
 
-def test_what_takes_too_long_is_left_as_it_is_and_says_so() -> None:
+def test_what_takes_too_long_is_left_unsimplified_with_a_note() -> None:
     robot = model("planar3r")
     found = equations(robot, "mass_matrix", seconds=0.0)
     assert found.notes == ("mass_matrix is not simplified: that would take too long.",)
@@ -337,13 +337,13 @@ def test_what_takes_too_long_is_left_as_it_is_and_says_so() -> None:
     np.testing.assert_allclose(ours, simple, rtol=0.0, atol=TOLERANCE)
 
 
-def test_a_wrong_simplification_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_simplification_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readable, "collected", lambda entry, values: sp.Rational(99999, 100000) * collected(entry, values))
     with pytest.raises(UrdfGibbsError, match="internal error: simplified mass_matrix of 'pendulum' differs"):
         equations(model("pendulum"))
 
 
-def test_rounded_rotations_are_told() -> None:
+def test_rounded_rotations_are_reported() -> None:
     text = model_path("pendulum").read_text().replace('<axis xyz="0 1 0"/>', '<origin rpy="1.5708 0 0"/><axis xyz="0 0 1"/>')
     assert "changed by up to 4e-06" in equations(load(text)).text(100)
 
@@ -430,7 +430,7 @@ def test_text_keeps_to_its_width(name: str, width: int) -> None:
 # What cannot be --------------------------------------------------------------------------------------
 
 
-def test_wrong_questions_are_refused() -> None:
+def test_invalid_requests_are_refused() -> None:
     robot = model("pendulum")
     with pytest.raises(UnknownNameError, match="mass_matrix"):
         equations(robot, "masses")

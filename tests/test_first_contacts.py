@@ -124,7 +124,7 @@ def test_a_peak_beside_a_sphere_is_seen(nodes: int, beside: int) -> None:
     assert tip - 1e-12 < run.q[-1, 0] < tip + 0.03
 
 
-def test_rest_on_fine_ground_is_where_sampling_says() -> None:
+def test_rest_on_fine_ground_agrees_with_sampling() -> None:
     for number in range(12):
         rests, expected = first_contacts.ground(np.random.default_rng([5, number]))
         assert abs(rests - expected) < 1e-9, number  # a simplex ends that near
@@ -239,7 +239,7 @@ def test_a_switch_in_time_is_landed_on() -> None:
     assert np.abs(run.t - 0.3).min() < 1e-15
 
 
-def test_a_motion_along_a_switching_line_decays_as_it_says() -> None:
+def test_a_motion_along_a_switching_line_decays_as_predicted() -> None:
     """q + 0.3 v = 0 from where it is first met: q falls as exp(-t / 0.3)."""
     run = pushed(lambda t, q, v, side: -5.0 * side, 1.0, 2.0, q0=0.3, switches=lambda t, q, v: q + 0.3 * v)
     met = run.t[np.abs(run.q[:, 0] + 0.3 * run.v[:, 0]) < 1e-9].min()
@@ -255,7 +255,7 @@ def test_a_controller_that_switches_undeclared_is_named_instead_of_crawling(forc
     assert abs(caught.value.time - 1.0 / (2.0 - force)) < 1e-4
 
 
-def test_at_a_rate_a_controller_may_do_what_it_likes() -> None:
+def test_a_controller_with_a_rate_need_not_be_continuous() -> None:
     run = pushed(lambda t, q, v: -2.0 * np.sign(v), 1.0, 1.0, switches=None, controller_rate=1000.0)
     assert abs(run.q[-1, 0] - 0.25) < 2e-3  # a call late at most
 

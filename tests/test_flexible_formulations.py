@@ -21,7 +21,7 @@ from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics import gibbs_appell_flexible, transformations_flexible
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import FLEXIBLE_METHODS
-from urdf_gibbs.engine import questions
+from urdf_gibbs.engine import quantities as engine_quantities
 from urdf_gibbs.engine.kernel import KERNELS, Composed
 from urdf_gibbs.oracle import compare
 from urdf_gibbs.oracle.pinocchio import Oracle
@@ -106,13 +106,13 @@ def test_rigid_robots_are_a_case() -> None:
             assert relative(h, ug.bias(robot, q, v, gravity=GRAVITY, method="explicit")) < 1e-13
 
 
-def test_robots_too_large_for_straight_line_code_are_answered_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "ELASTIC", 20)
+def test_robots_too_large_for_straight_line_code_are_computed_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_quantities, "ELASTIC", 20)
     robot = loaded(chain(2, 1))
     q, v = state(robot, 0)
     for name, arguments in (("mass_matrix", (q,)), ("bias", (q, v)), ("forward_dynamics", (q, v, v)), ("kinetic_energy", (q, v))):
         found = robot.kernel(name)(*arguments)
-        made = [kernel for asked, kernel in KERNELS.of(robot).items() if asked.question == name]
+        made = [kernel for asked, kernel in KERNELS.of(robot).items() if asked.quantity == name]
         assert made and all(isinstance(kernel, Composed) for kernel in made)
         assert relative(found, getattr(ug, name)(robot, *arguments, method=FOUR)) < 1e-11
 
@@ -194,7 +194,7 @@ def test_stiff_links_move_as_pinocchios_rods(make: Any) -> None:
     assert errors[1] / errors[2] == pytest.approx(10.0, rel=0.1)
 
 
-def test_a_cantilever_sags_as_the_book_says() -> None:
+def test_a_cantilever_sags_as_in_the_textbook() -> None:
     """mu g L^4 / (8 EI) at the tip, approached as modes are added."""
     L, mu, EI = 2.0, 0.7, 500.0
     exact = mu * 9.81 * L**4 / (8.0 * EI)

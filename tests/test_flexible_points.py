@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elastic_arm import INERTIAL, arm
 
 import urdf_gibbs as ug
 from urdf_gibbs.contact.points import resolve_points
@@ -15,16 +16,6 @@ from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
 from urdf_gibbs.robot.load import read_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no <inertial>:urdf_gibbs.errors.UrdfWarning")
-
-INERTIAL = '<inertial><origin xyz="0.1 0.05 0"/><mass value="1"/><inertia ixx=".1" iyy=".12" izz=".13" ixy="0" ixz="0" iyz="0"/></inertial>'
-BEAM = 'EI_z="10" EI_y="12" GJ="5" modes="clamped-free:1 torsion=clamped-free:1" J="0.01 0 0" elastic_rotary="true"'
-
-
-def arm(hand: str = "hand", joint: str = "k", first: str = "j", beam: str = BEAM) -> str:
-    return f"""<robot name="arm"><link name="w">{INERTIAL}</link><link name="arm"/><link name="{hand}">{INERTIAL}</link>
-<joint name="{first}" type="continuous"><parent link="w"/><child link="arm"/><origin rpy="0.3 0 0.2"/><axis xyz="0 0 1"/></joint>
-<joint name="{joint}" type="fixed"><parent link="arm"/><child link="{hand}"/><origin xyz="1 0 0"/></joint>
-<urdf_gibbs><flexible link="arm" mass_per_length="1" {beam}/></urdf_gibbs></robot>"""
 
 
 def loose(family: str = "free-free") -> ug.Robot:
@@ -156,7 +147,7 @@ def test_coefficients_of_rotations() -> None:
         ("0.5 0 0", ("0", "0.9", "0.9"), True),
     ],
 )
-def test_an_inertial_that_the_beam_replaces_by_another_is_told(com: str, moments: tuple[str, str, str], told: bool) -> None:
+def test_an_inertial_that_the_beam_replaces_by_another_is_reported(com: str, moments: tuple[str, str, str], told: bool) -> None:
     entries = " ".join(f'{name}="{value}"' for name, value in zip(("ixx", "iyy", "izz"), moments, strict=True))
     own = f'<inertial><origin xyz="{com}"/><mass value="2"/><inertia {entries} ixy="0" ixz="0" iyz="0"/></inertial>'
     text = arm(beam='EI_z="10" modes="y=clamped-free:1"').replace('<link name="arm"/>', f'<link name="arm">{own}</link>')

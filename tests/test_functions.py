@@ -120,7 +120,7 @@ def test_batch_equals_its_states_one_by_one(name: str, shape: tuple[int, ...], t
 
 
 @by_name
-def test_empty_batch_gives_an_empty_answer(name: str, floating: Robot) -> None:
+def test_an_empty_batch_gives_an_empty_result(name: str, floating: Robot) -> None:
     function, single = FUNCTIONS[name]
     for shape in ((0,), (2, 0)):
         assert function(floating, *states(floating, shape)).shape == (*shape, *single(floating))
@@ -283,7 +283,7 @@ def test_external_force_that_is_no_pair_is_refused_with_its_link(wrench: Any, fl
 
 
 @pytest.mark.parametrize("call", [mass_matrix, bias, gravity_force, inverse_dynamics, forward_dynamics, kinetic_energy])
-def test_unknown_method_is_answered_with_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
+def test_unknown_method_lists_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
     q, v, a = states(floating, ())
     arguments = {mass_matrix: (q,), gravity_force: (q,), bias: (q, v), kinetic_energy: (q, v)}.get(call, (q, v, a))
     with pytest.raises(UnknownNameError, match=r"no method named 'newton'; known: .*gibbs_appell.*explicit"):
@@ -300,7 +300,7 @@ def test_unknown_method_is_answered_with_the_known_ones(call: Callable[..., Any]
     ],
     ids=["jacobian", "frame_placement", "inverse_dynamics", "forward_dynamics"],
 )
-def test_unknown_link_is_answered_with_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
+def test_unknown_link_lists_the_known_ones(call: Callable[..., Any], floating: Robot) -> None:
     with pytest.raises(UnknownNameError, match="no link named 'nobody'; known: l0, l1, l2, tool, l3, l4, stand"):
         call(floating, floating.neutral(), np.zeros(floating.nv))
 
@@ -473,7 +473,7 @@ def test_empty_external_forces_are_none(tree: Robot) -> None:
     np.testing.assert_array_equal(inverse_dynamics(tree, q, v, a, external={}), inverse_dynamics(tree, q, v, a))
 
 
-def test_robot_without_coordinates_answers_with_empty_arrays() -> None:
+def test_a_robot_without_coordinates_gives_empty_arrays() -> None:
     robot_ = quiet(robot(link("a", inertial(2.0, (0, 0, 1)))))
     for shape in ((), (3,)):
         nothing = np.zeros((*shape, 0))
@@ -642,7 +642,7 @@ def test_batch_lists_the_states_that_are_singular() -> None:
     assert refused(stretching(), q.reshape(2, 2, 2)).states == (1, 3)
 
 
-def test_states_are_counted_in_the_batch_of_the_answer() -> None:
+def test_states_are_counted_in_the_batch_of_the_result() -> None:
     """q (2, 1) against tau (3,) makes six states; the second q makes the last three of them singular."""
     q = np.array([[[0.1, 0.5]], [[0.2, 0.0]]])
     assert refused(stretching(), q, np.ones((3, 2))).states == (3, 4, 5)

@@ -28,7 +28,7 @@ from urdf_text import robot as robot_text
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import AS_PRINTED, COMPILED, REFERENCES
-from urdf_gibbs.engine.questions import Options
+from urdf_gibbs.engine.quantities import Options
 from urdf_gibbs.equations.code import QUANTITIES, generate, source, traced
 from urdf_gibbs.equations.graph_sympy import expressions, to_sympy
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
@@ -164,7 +164,7 @@ def edited(link: str, mass: float, joint: str, shift: float) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def test_changed_parameters_are_pinocchios_answers_for_a_changed_urdf(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+def test_changed_parameters_agree_with_pinocchio_for_a_changed_urdf(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     robot = ug.load(ROBOTS["panda"][0])
     made = source(robot, list(DYNAMICS), named=True)
     mass = next(one.name for one in made.parameters if one.meaning.startswith("mass of panda_link3 "))
@@ -425,7 +425,7 @@ def test_the_command_refuses_what_it_cannot_do(options: list[str], message: str)
     assert message in result.output
 
 
-def test_the_command_says_of_what_does_not_move_that_it_does_not() -> None:
+def test_the_command_reports_a_robot_that_does_not_move() -> None:
     result = runner.invoke(app, ["equations", "block", "--format", "text"])
     assert result.exit_code == 2
     assert "no moving joint" in result.output

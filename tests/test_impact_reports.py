@@ -24,7 +24,7 @@ PLANE = robot(
 
 @pytest.mark.parametrize("angle", [0.3, 0.9, 1.4])
 @pytest.mark.parametrize("side", ["inside", "outside"])
-def test_an_impact_on_an_ellipsoid_is_told_in_metres(angle: float, side: str) -> None:
+def test_an_impact_on_an_ellipsoid_is_reported_in_metres(angle: float, side: str) -> None:
     """The gap's function is not a distance there: its gradient is 1 at the end of the shortest axis only."""
     a, c, e = 2.0, 0.5, 0.6
     x = np.array([a * np.cos(angle), c * np.sin(angle)])

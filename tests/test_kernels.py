@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,30 +15,30 @@ from typing import Any
 import numpy as np
 import pytest
 from examples import FOLDER
-from numpy.typing import NDArray
+from kernel_checks import (
+    AGREEMENT,
+    LETTERS,
+    MAIN,
+    SAME,
+    Array,
+    Call,
+    States,
+    against_pinocchio,
+    allowed,
+    differs,
+    largest,
+    mimic_choices,
+)
 from urdf_text import inertial, joint, link, massless, pinocchio_model, point_mass, random_link, random_tree
 from urdf_text import robot as robot_text
 
 import urdf_gibbs as ug
-from urdf_gibbs import ArgumentError, Robot, SingularMassMatrixError, UnknownNameError, UrdfError
-from urdf_gibbs.oracle.pinocchio import Answers, Oracle
+from urdf_gibbs import ArgumentError, Robot, SingularMassMatrixError, UnknownNameError
+from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
-Array = NDArray[np.float64]
-Call = Callable[..., Any]
-
-AGREEMENT = 1e-10  # of the largest entry: some ten thousand roundings of 1e-16, and the cancellation along a humanoid's arm
-ROUND_OFF = 1e-14  # of the weight, or of the forces of a random acceleration: what is left where the entries of h cancel to zero
-RESIDUAL = 1e-12  # of |M||a| + |h| + |tau|: backward error of a solution, whatever the condition of M
-SAME = 1e-13  # single and batch do the same operations, but the compiler may fuse other pairs of them
-EPS = float(np.finfo(float).eps)
 PACKAGE = Path(ug.__file__).parents[1]
 PANDA = FOLDER / "panda_description/urdf/panda.urdf"
-LETTERS = {
-    "mass_matrix": ("q",), "mass_matrix_packed": ("q",), "bias": ("q", "v"), "gravity_force": ("q",), "inverse_dynamics": ("q", "v", "a"),
-    "forward_dynamics": ("q", "v", "tau"), "kinetic_energy": ("q", "v"), "potential_energy": ("q",), "momentum": ("q", "v"),
-    "jacobian": ("q",),
-}  # fmt: skip
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -56,105 +55,7 @@ def _threads_restored() -> Iterator[None]:
     ug.set_threads(before)
 
 
-@dataclass(frozen=True)
-class States:
-    """Random states of a robot, one after the other."""
-
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-
-    @staticmethod
-    def of(robot: Robot, shape: int | tuple[int, ...], seed: int = 0) -> States:
-        rng = np.random.default_rng(seed)
-        leading = (shape,) if isinstance(shape, int) else shape
-        q = robot.random(rng, shape)
-        v, a, tau = rng.normal(size=(3, *leading, robot.nv))
-        return States(q, v, a, 10.0 * tau)
-
-    def arguments(self, name: str) -> list[Array]:
-        """What a kernel takes."""
-        return [getattr(self, letter) for letter in LETTERS[name]]
-
-
-def largest(x: Any) -> float:
-    return float(np.max(np.abs(x), initial=0.0))
-
-
-def differs(name: str, found: Array, expected: Any, floor: float = 0.0) -> list[str]:
-    """[] where the answer is the expected one, else what is wrong with it. ``floor``: an absolute error that is no error."""
-    expected = np.asarray(expected)
-    if found.shape != expected.shape:
-        return [f"{name}: shape {found.shape}, expected {expected.shape}"]
-    if not np.isfinite(found).all():
-        return [f"{name} is not finite"]
-    error, allowed = largest(found - expected), max(AGREEMENT * largest(expected), floor)
-    return [f"{name}: off by {error:.2e}, allowed {allowed:.2e}"] if error > allowed else []
-
-
 # Robots against Pinocchio (all of them: test_robots.py) -----------------------------------------------------------------------
-
-
-def against_pinocchio(file: str, base: str, mimic: bool, names: tuple[str, ...], count: int = 2) -> list[str]:
-    """What the kernels of one robot say other than Pinocchio, at a few states."""
-    robot = ug.load(FOLDER / file, base, mimic=mimic)
-    oracle = Oracle(FOLDER / file, base, mimic, EARTH_GRAVITY)
-    assert tuple(oracle.joint_names) == robot.joint_names
-    leaf = robot.joints[robot.branches.leaves[0]].child if robot.joints else robot.root_link
-    point = np.array([0.1, -0.2, 0.3])
-    states = States.of(robot, count)
-    wrong = []
-    for i in range(count):
-        at = States(states.q[i], states.v[i], states.a[i], states.tau[i])
-        expected = oracle.answers(at.q, at.v, at.a, at.tau, {leaf: point})
-        weight = 9.81 * float(np.abs(robot.mass).sum())
-        floor = ROUND_OFF * (largest(expected.inverse) + weight)
-        for name in names:
-            options: dict[str, Any] = {"frame": leaf, "point": point} if name == "jacobian" else {}
-            kernel = robot.kernel(name, **options)
-            if name == "forward_dynamics":
-                wrong += forward_differs(kernel, at, expected)
-                continue
-            wanted, slack = {
-                "mass_matrix": (expected.mass_matrix, 0.0),
-                "mass_matrix_packed": (expected.mass_matrix[np.tril_indices(robot.nv)], 0.0),
-                "bias": (expected.bias, floor),
-                "gravity_force": (expected.gravity, floor),
-                "inverse_dynamics": (expected.inverse, floor),
-                "kinetic_energy": (expected.kinetic, 0.0),
-                "potential_energy": (expected.potential, ROUND_OFF * weight),
-                "momentum": (expected.momentum, 0.0),
-                "jacobian": (expected.jacobians[leaf], 0.0),
-            }[name]
-            wrong += differs(f"{name}, base {base}, mimic {mimic}, state {i}", kernel(*at.arguments(name)), wanted, slack)
-    return wrong
-
-
-def forward_differs(kernel: Call, at: States, expected: Answers) -> list[str]:
-    """By its residual in Pinocchio's equation of motion; a singular mass matrix has to be singular for NumPy too."""
-    M, h, norm = expected.mass_matrix, expected.bias, np.linalg.norm
-    try:
-        a = kernel(at.q, at.v, at.tau)
-    except SingularMassMatrixError:
-        size = np.sqrt(np.abs(np.diag(M)))
-        regular = size.all() and np.linalg.cond(M / np.outer(size, size)) < 1e13
-        return ["forward_dynamics calls a regular mass matrix singular"] if regular else []
-    residual = float(norm(M @ a + h - at.tau)) if a.size else 0.0
-    allowed = RESIDUAL * float(norm(M) * norm(a) + norm(h) + norm(at.tau))
-    return [] if residual <= allowed else [f"forward_dynamics: residual {residual:.2e}, allowed {allowed:.2e}"]
-
-
-def mimic_choices(file: str) -> list[bool]:
-    """False, and True where some joint follows another (and its master exists)."""
-    try:
-        tied = ug.load(FOLDER / file)
-    except UrdfError:
-        return [False]
-    return [False, True] if any(joint.is_mimic for joint in tied.joints) else [False]
-
-
-MAIN = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 
 
 @pytest.mark.parametrize(
@@ -200,11 +101,6 @@ def deviation(found: Array, expected: Array) -> Array:
     """Largest difference in each state, relative to its largest entry."""
     inner = tuple(range(1, found.ndim))
     return np.abs(found - expected).max(axis=inner, initial=0.0) / np.abs(expected).max(axis=inner, initial=1e-300)
-
-
-def allowed(robot: Robot, name: str, q: Array) -> float | Array:
-    """Solving amplifies the last digit by the condition of M."""
-    return EPS * np.linalg.cond(robot.kernel("mass_matrix")(q)) + SAME if name == "forward_dynamics" and len(q) else SAME
 
 
 @pytest.mark.parametrize("name", COMPARED)
@@ -511,7 +407,7 @@ def test_leading_axes_that_do_not_broadcast_are_refused_with_the_shapes(tree: Ro
         tree.kernel("bias")(States.of(tree, 2).q, States.of(tree, 3).v)
 
 
-def test_unknown_kernel_is_answered_with_the_known_ones(tree: Robot) -> None:
+def test_unknown_kernel_lists_the_known_ones(tree: Robot) -> None:
     with pytest.raises(UnknownNameError, match="no kernel named 'inertia'") as caught:
         tree.kernel("inertia")
     assert set(LETTERS) <= set(caught.value.known)
@@ -544,7 +440,7 @@ def test_gravity_is_baked_in(tree: Robot) -> None:
         tree.kernel("bias", gravity=(0, 9.81))
 
 
-def test_equal_questions_have_one_kernel(tree: Robot) -> None:
+def test_equal_requests_share_one_kernel(tree: Robot) -> None:
     assert tree.kernel("bias") is tree.kernel("bias", gravity=np.array([0, 0, -9.81]))
     assert tree.kernel("bias") is not tree.kernel("bias", gravity=(0, 0, 0))
     assert tree.kernel("mass_matrix") is tree.kernel("mass_matrix", gravity=(0, 0, 0))
@@ -1021,7 +917,7 @@ def test_other_threads_run_during_a_large_batch() -> None:
     assert during >= 5, f"{during} ticks of 1 ms in {end - begin:.3f} s"  # one or two would come with the lock held throughout
 
 
-def test_threads_that_ask_for_a_kernel_at_once_get_the_same_one_and_it_works() -> None:
+def test_threads_that_request_a_kernel_at_once_get_the_same_one_and_it_works() -> None:
     robot = ug.load(TREE, "floating")
     states = States.of(robot, 300)
     expected = ug.load(TREE, "floating").kernel("bias")(states.q, states.v)
@@ -1051,7 +947,7 @@ def test_threads_that_ask_for_a_kernel_at_once_get_the_same_one_and_it_works() -
     assert len(kernels) == 8 and len({id(kernel) for kernel in kernels}) == 1
 
 
-def test_threads_that_ask_for_different_kernels_at_once_get_all_of_them() -> None:
+def test_threads_that_request_different_kernels_at_once_get_all_of_them() -> None:
     robot = ug.load(TREE)
     gate = threading.Barrier(5)
     found: dict[str, Array] = {}

@@ -183,7 +183,7 @@ def test_one_coefficient_never_gains_energy(seed: int, k: int, n: int, e: float,
         ("near-singular", 1000, 1e-7),  # impulses of 1e8 times the approach, each rounded
     ],
 )
-def test_conditions_hold_and_the_certificate_tells(kind: str, cases: int, tolerance: float) -> None:
+def test_conditions_hold_and_the_certificate_shows_it(kind: str, cases: int, tolerance: float) -> None:
     rng = np.random.default_rng(len(kind))
     worst, nonzero = 0.0, 0
     for _ in range(cases):
@@ -249,7 +249,7 @@ def test_a_longer_solution_exists_than_the_one_given() -> None:
     np.testing.assert_allclose(lam, (0.5, 0.5), rtol=1e-14)
 
 
-def test_equality_is_the_pseudo_inverse_and_its_residual_tells_what_contradicts() -> None:
+def test_equality_is_the_pseudo_inverse_and_its_residual_shows_contradictions() -> None:
     rng = np.random.default_rng(3)
     for kind in ("random", "duplicated", "plate", "plate anywhere") * 60:
         B = rows(kind, rng)
@@ -370,7 +370,7 @@ def test_dependent_rows_of_different_coefficients_are_solved_where_there_is_a_so
     assert outside > 100
 
 
-def test_any_velocity_asked_for_is_solved_where_one_push_opens_all_contacts() -> None:
+def test_any_required_velocity_is_solved_where_one_push_opens_all_contacts() -> None:
     """w outside the range of K, where the active set alone fails once in ten."""
     rng = np.random.default_rng(0)
     for _ in range(1000):

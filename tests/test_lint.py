@@ -67,7 +67,7 @@ def test_a_massless_link_that_carries_mass_is_fine() -> None:
     assert singular_joints(text) == {}
 
 
-def test_meshes_are_looked_for_where_ros_keeps_them(tmp_path: Path) -> None:
+def test_meshes_are_searched_where_ros_keeps_them(tmp_path: Path) -> None:
     package = tmp_path / "robot_description"
     (package / "urdf").mkdir(parents=True)
     (package / "meshes").mkdir()

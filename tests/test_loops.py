@@ -8,18 +8,18 @@ from random_trees import random_tree
 from urdf_text import joint, random_link, robot
 
 import urdf_gibbs as ug
-from urdf_gibbs.engine import questions
+from urdf_gibbs.engine import quantities
 from urdf_gibbs.engine.kernel import Composed
 from urdf_gibbs.oracle.compare import validate
 from urdf_gibbs.robot.model import Robot
 
-QUESTIONS = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+QUANTITIES = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 
 
 @pytest.fixture
 def nothing_straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "STRAIGHT", {})
-    monkeypatch.setattr(questions, "STRAIGHT_DEFAULT", 0)
+    monkeypatch.setattr(quantities, "STRAIGHT", {})
+    monkeypatch.setattr(quantities, "STRAIGHT_DEFAULT", 0)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -117,13 +117,13 @@ def test_large_robots_with_mimic_joints_are_tied_to_free_ones() -> None:
 
 
 @pytest.mark.usefixtures("nothing_straight")
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", QUANTITIES)
 def test_batches_in_loops_equal_their_states(name: str) -> None:
     robot = ug.load(random_tree(9, 6), "floating")
     rng = np.random.default_rng(1)
     q = robot.random(rng, 300)
     rest = rng.normal(size=(3, 300, robot.nv))
-    arguments = (q, *rest)[: len(questions.QUESTIONS[name].inputs)]
+    arguments = (q, *rest)[: len(quantities.QUANTITIES[name].inputs)]
     together = robot.kernel(name)(*arguments)
     for i in (0, 1, 150, 299):
         assert np.array_equal(together[i], robot.kernel(name)(*(x[i] for x in arguments)))

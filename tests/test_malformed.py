@@ -533,7 +533,7 @@ def test_mimic_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes
     assert [(finding.severity, finding.code, finding.line) for finding in robot_.findings] == [("note", "mimic-ignored", line_of(document))]
 
 
-def test_mimic_of_nobody_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes], Path]) -> None:
+def test_mimic_of_a_missing_joint_on_a_fixed_joint_loads_with_a_note(written: Callable[[str | bytes], Path]) -> None:
     robot_ = loaded(written(pair(joint("k", "fixed", "a", "b", '<mimic joint="nobody"/>'))))
     assert [finding.code for finding in robot_.findings] == ["mimic-ignored"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_mesh_files import TEXTURED, dae, effect, gltf_parts, texture
+from mesh_data import TEXTURED, dae, effect, gltf_parts, texture
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug

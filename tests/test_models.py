@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
 from math import cos, pi, sin, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from model_data import LINKS, MODELS, START, Array, branched12, planar_points
 
-from urdf_gibbs import Robot, forward_dynamics, frame_placement, kinetic_energy, load, potential_energy
+from urdf_gibbs import forward_dynamics, frame_placement, kinetic_energy, load, potential_energy
 
-Array = NDArray[np.float64]
-
-MODELS = Path(__file__).parents[1] / "models"
 NAMES = ("branched12", "cart_pole", "flexible_link", "flexible_two_links", "gripper", "pendulum", "planar3r", "rigid_link", "rocker_arm")
 ROUND_OFF = 1e-13  # a handful of sums of numbers of order one
 DOWN_Y = (0.0, -9.81, 0.0)  # the paper's gravity, along -X2
-
-# Shafei 2018, Sect. 6. X1 = X2 is printed as -1.366, the exact value makes the start symmetric.
-START = np.array([-(1 + sqrt(3)) / 2] * 2 + [pi / 6, pi / 6, -2 * pi / 3, pi / 6, pi / 6, -2 * pi / 3, pi / 3, 0.0, 2 * pi / 3, -pi / 3])
-
-# link: (parent link, point where it starts, point where it ends), Shafei 2018, Figs. 1 and 4
-LINKS = {
-    1: (0, 1, 2), 2: (1, 2, 3), 3: (2, 3, 4), 4: (3, 4, 5),
-    5: (2, 3, 6), 6: (5, 6, 7), 7: (6, 7, 8),
-    8: (5, 6, 9),
-    9: (5, 6, 10), 10: (9, 10, 11),
-}  # fmt: skip
-
-
-@cache
-def branched12() -> Robot:
-    return load(MODELS / "branched12.urdf")
-
-
-def planar_points(q: Array) -> dict[int, tuple[float, float]]:
-    """Points O1 ... O11 by plane trigonometry: links of 1 m, angles relative to the parent link."""
-    angle, point = {0: 0.0}, {1: (float(q[0]), float(q[1]))}
-    for link, (parent, start, end) in LINKS.items():
-        angle[link] = angle[parent] + q[1 + link]
-        x, y = point[start]
-        point[end] = (x + cos(angle[link]), y + sin(angle[link]))
-    return point
 
 
 def test_the_folder_holds_the_expected_models() -> None:

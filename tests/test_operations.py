@@ -76,7 +76,7 @@ def test_ours_needs_the_fewest_operations_on_talos() -> None:
         assert ours < min(found.values())
 
 
-def test_literal_counts_stand_beside_the_folded_ones(tmp_path: Path) -> None:
+def test_literal_counts_are_printed_next_to_the_folded_ones(tmp_path: Path) -> None:
     report = tmp_path / "operations.json"
     result = runner.invoke(app, ["operations", "planar3r", "--literal", "--json", str(report)])
     assert result.exit_code == 0, result.output

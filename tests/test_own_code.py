@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from elastic_arm import arm
 from examples import FOLDER
 from numpy.typing import NDArray
+from point_robots import ROBOTS
 from random_trees import random_tree
 from scipy.integrate._ivp import dop853_coefficients as scipy_dop853
 from scipy.spatial.transform import Rotation
-from test_flexible_points import arm
-from test_points import ROBOTS
 
 import urdf_gibbs as ug
 from urdf_gibbs.contact.own_contacts import FEW

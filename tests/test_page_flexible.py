@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bent_links import FLAT, SPACE, bent, independent, robot
 from conftest import Opened
+from page_actions import STAGE, changed, on_screen, set_slider
 from scipy.spatial.transform import Rotation
-from test_flexible_view import FLAT, SPACE, bent, independent, robot
-from test_page_view import STAGE, changed, on_screen, set_slider
 
 import urdf_gibbs as ug
 from urdf_gibbs.view.elastic import elastic_joints

@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 from bench_view import chain, waves
 from conftest import Opened, watched
-from test_page_view import STAGE, changed, on_screen
+from page_actions import STAGE, changed, on_screen
 
 import urdf_gibbs as ug
 from urdf_gibbs.simulation.scenario import read_scenario
@@ -189,7 +189,7 @@ def test_a_moving_wall_moves_in_the_page(open_page: OpenPage, tmp_path: Path) ->
         assert tab.run("urdfGibbs.data.walls[0].group.position.z") == pytest.approx(height, abs=1e-6)  # linear between frames
 
 
-def test_a_limit_that_is_struck_is_told_though_it_has_no_place(open_page: OpenPage, tmp_path: Path) -> None:
+def test_a_struck_limit_is_reported_though_it_has_no_position(open_page: OpenPage, tmp_path: Path) -> None:
     run = ug.simulate(**read_scenario("pendulum_stop").arguments())
     tab = open_page(run.animate().save(tmp_path / "stop.html"))
     scrub(tab, run.impacts[0].time)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Opened
+from defective_robots import BROKEN, EVIL, changed_rocker
 from examples import FOLDER
-from test_report import BROKEN, EVIL, changed_rocker
 
 import urdf_gibbs as ug
 from urdf_gibbs.lint import check

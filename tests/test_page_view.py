@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Opened
 from examples import FOLDER
+from page_actions import STAGE, changed, on_screen, set_slider
 from random_trees import random_tree
 
 import urdf_gibbs as ug
 from urdf_gibbs.oracle.pinocchio import Oracle
 
 PANDA = FOLDER / "panda_description/urdf/panda.urdf"
-STAGE = 920  # columns of the picture that show the scene; the panel is beside it
 OpenPage = Callable[[Path], Opened]
 
 
@@ -28,23 +27,6 @@ def panda() -> ug.Robot:
 @pytest.fixture
 def panda_page(panda: ug.Robot, open_page: OpenPage, tmp_path: Path) -> Opened:
     return open_page(panda.view(theme="light").save(tmp_path / "panda.html"))
-
-
-def on_screen(tab: Opened, point: Any) -> tuple[int, int]:
-    """Column and row of the pixel that shows a point of the world."""
-    x, y = tab.run("(p) => urdfGibbs.stage.onScreen(p)", [float(c) for c in point])
-    return round(x), round(y)
-
-
-def changed(before: Any, after: Any) -> Any:
-    """Where two pictures differ visibly."""
-    return np.abs(before - after).max(axis=2) > 8
-
-
-def set_slider(tab: Opened, joint: str, value: float) -> None:
-    """As a person does: the range's value and its input event."""
-    script = "([joint, value]) => { const s = document.querySelector(`input[data-joint='${joint}']`); s.value = value; s.dispatchEvent(new Event('input')); }"
-    tab.run(script, [joint, value])
 
 
 def test_the_panda_is_drawn_offline_with_its_meshes_where_they_belong(panda: ug.Robot, panda_page: Opened) -> None:

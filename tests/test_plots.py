@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from examples import runner
+from long_runs import long_run
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from numpy.typing import NDArray
-from test_recording import long_run
 from urdf_text import inertial, joint, link, robot
 
 import urdf_gibbs as ug
@@ -451,7 +451,7 @@ def test_names_are_shown_as_they_are() -> None:
         ({"path": "x"}, ArgumentError, ".pdf"),
     ],
 )
-def test_what_is_not_known_is_refused_with_what_is(options: dict[str, Any], error: type[Exception], listed: str) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(options: dict[str, Any], error: type[Exception], listed: str) -> None:
     with pytest.raises(error, match=re.escape(listed)):
         trajectory("branched12").plot(**options)
 
@@ -550,7 +550,7 @@ def test_simulate_refuses_plots_that_cannot_be_before_anything_is_computed(
     assert result.exit_code == 2 and said in " ".join(result.output.split())
 
 
-def test_a_plot_that_cannot_be_written_is_told_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plot_that_cannot_be_written_is_reported_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 

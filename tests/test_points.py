@@ -12,9 +12,10 @@ import pinocchio
 import pytest
 from examples import FOLDER
 from hypothesis import given, settings
+from model_data import MODELS, branched12, planar_points
 from numpy.typing import NDArray
+from point_robots import BODY, ROBOTS, joint, link
 from random_trees import bases, small_trees
-from test_models import MODELS, branched12, planar_points
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, frame_placement, load
 from urdf_gibbs.contact.points import ContactPoint, default_points, fixed_bodies, resolve_pairs, resolve_points
@@ -22,24 +23,8 @@ from urdf_gibbs.contact.points import ContactPoint, default_points, fixed_bodies
 Array = NDArray[np.float64]
 
 ROUND_OFF = 1e-12  # sums of a few dozen products of numbers of order one
-ROBOTS = {
-    "panda": "panda_description/urdf/panda.urdf",
-    "talos": "talos_data/robots/talos_reduced.urdf",
-    "go2": "go2_description/urdf/go2.urdf",
-}
 
-BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 NOTHING = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>'
-
-
-def link(name: str, inside: str = BODY) -> str:
-    return f'<link name="{name}">{inside}</link>'
-
-
-def joint(name: str, kind: str, parent: str, child: str, xyz: str = "0 0 0", axis: str = "0 0 1") -> str:
-    limit = '<limit lower="-3" upper="3" effort="9" velocity="9"/>' if kind in ("revolute", "prismatic") else ""
-    axis = f'<axis xyz="{axis}"/>' if kind not in ("fixed", "floating") else ""
-    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/>{axis}{limit}</joint>'
 
 
 def robot_of(*parts: str, base: str = "fixed") -> Robot:

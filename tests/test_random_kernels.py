@@ -28,9 +28,9 @@ from urdf_gibbs.dynamics.scalar import cos, sin
 from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
 from urdf_gibbs.engine.objects import load_code
-from urdf_gibbs.engine.questions import Options, trace
+from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 Array = NDArray[np.float64]
@@ -39,7 +39,7 @@ BASES = ("fixed", "floating", "planar")
 AGREEMENT = 1e-10  # of the largest entry: some thousand roundings of 1e-16, and the cancellation of a dozen joints
 ROUND_OFF = 1e-14  # of the weight and of the forces of a random acceleration: what is left where the entries of h cancel to zero
 RESIDUAL = 1e-12  # of |M||a| + |h| + |tau|: backward error of a solution, whatever the condition of M
-QUESTIONS = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+QUANTITIES = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -166,8 +166,8 @@ def disagreement(case: Case, name: str, found: Array) -> str:
 def disagreements_of_the_program(case: Case) -> list[str]:
     """All that the traced programs of the four questions say other than Pinocchio, in plain Python."""
     wrong = []
-    for name in QUESTIONS:
-        with not_collected():  # as in a kernel
+    for name in QUANTITIES:
+        with garbage_collection_paused():  # as in a kernel
             program = trace(case.robot, name, Options(EARTH_GRAVITY))
         values = evaluated([*program.outputs, *(check.value for check in program.checks)], case.inputs())
         count = len(program.outputs)

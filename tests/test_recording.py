@@ -13,11 +13,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from bench_view import chain, keyframes, waves
+from long_runs import long_run
 
 import urdf_gibbs as ug
-from urdf_gibbs.simulation.impact_values import SCALARS, VECTORS, Impact, LazyImpacts
+from urdf_gibbs.simulation.impact_values import LazyImpacts
 from urdf_gibbs.simulation.scenario import read_scenario
-from urdf_gibbs.simulation.trajectory import Phase
 from urdf_gibbs.timing import interleaved
 from urdf_gibbs.view.recording import frame_times, recording
 
@@ -94,7 +94,7 @@ def test_a_wall_that_moves_is_where_its_motion_says() -> None:
     np.testing.assert_allclose(d[:, 2], amplitude * np.sin(omega * times + math.acos(math.pi / 3.6) - math.pi), atol=1e-15)
 
 
-def test_a_wall_that_is_a_function_is_asked_for_and_drawn_when_given() -> None:
+def test_a_wall_that_is_a_function_is_requested_and_drawn_when_given() -> None:
     robot = ug.load(ug.model_path("ball"), "fixed")
     bowl = ug.walls.Implicit(lambda x: x[2] - 0.2 * x[0] ** 2, name="bowl")
     run = ug.simulate(robot, [1.0], None, 0.2, walls=bowl)
@@ -116,28 +116,6 @@ def test_a_single_state_and_a_robot_without_joints_are_pages_too() -> None:
     robot = ug.load(ug.model_path("pendulum"), "fixed")
     one = ug.Trajectory(robot, (0.0, 0.0, -9.81), [0.0], [robot.neutral()], [[0.0]])
     assert len(unpacked(one.animate().data["motion"]["t"])) == 1
-
-
-def long_run(count: int, contacts: int = 1, rows: int = 0, phases: int = 0, robot: ug.Robot | None = None) -> ug.Trajectory:
-    """A motion of ten seconds with so many impacts, half of them within a tenth of a millisecond at 5 s, each worked out when looked at."""
-    robot = robot or ug.load(ug.model_path("branched12"))
-    rng = np.random.default_rng(0)
-    times = np.sort(np.concatenate([rng.uniform(0.0, 10.0, count - count // 2), 5.0 + 1e-4 * rng.random(count // 2)]))
-    t = np.sort(np.concatenate([[0.0, 10.0], np.linspace(0.001, 9.99, rows), times, times]))
-    q, v = np.zeros((len(t), robot.nq)), np.zeros((len(t), robot.nv))
-    q[:, -1], v[:, -1] = np.sin(t), np.cos(t)
-
-    def made(i: int) -> Impact:
-        own = np.random.default_rng(i)
-        fields: dict[str, Any] = {name: own.normal(size=(contacts, 3)) for name in VECTORS}
-        fields |= {name: own.normal(size=contacts) for name in SCALARS}
-        row = int(np.searchsorted(t, times[i]))
-        names = tuple(f"p{j}" for j in range(contacts))
-        state = {"q": q[row], "v_before": v[row], "v_after": v[row]}
-        return Impact(time=times[i], points=names, walls=("floor",) * contacts, energy_before=1.0, energy_after=0.5, **fields, **state)
-
-    held = tuple(Phase("p0", "floor", start, start + 1e-4) for start in np.linspace(0.0, 9.9, phases))
-    return ug.Trajectory(robot, np.array([0.0, 0.0, -9.81]), t, q, v, impacts=LazyImpacts(count, made), phases=held)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from defective_robots import BROKEN, EVIL, changed_rocker
 from examples import FOLDER
 from random_trees import random_tree
 from typer.testing import CliRunner
@@ -30,7 +31,6 @@ from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.view.report import Entry, concerned, index_page, nonzero_pattern, predicted_pattern, report_data, report_view
 
-EVIL = "</script><img src=x onerror=alert(1)>"
 ROBOTS = (
     ("panda_description/urdf/panda.urdf", "fixed"),
     ("go2_description/urdf/go2.urdf", "floating"),
@@ -40,26 +40,6 @@ ROBOTS = (
     ("tiago_description/robots/tiago.urdf", "planar"),
 )
 runner = CliRunner()
-
-BROKEN = """<robot name="broken">
-  <material name="odd"><color rgba="1 2"/></material>
-  <link name="base"><visual><geometry><box size="0.4 0.4 0.1"/></geometry><material name="odd"/></visual></link>
-  <link name="upper arm">
-    <inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
-    <visual><origin xyz="0 0 0.4"/><geometry><box size="0.1 0.1 0.6"/></geometry></visual>
-  </link>
-  <link name='the "wrist"'>
-    <inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>
-    <visual><origin xyz="0.15 0 0"/><geometry><box size="0.3 0.08 0.08"/></geometry></visual>
-  </link>
-  <link name="tool"/>
-  <joint name="shoulder" type="revolute">
-    <parent link="base"/><child link="upper arm"/><axis xyz="0 2 0"/><limit lower="1" upper="-1" effort="1" velocity="1"/>
-  </joint>
-  <joint name='the "elbow"' type="revolute"><parent link="upper arm"/><child link='the "wrist"'/><origin xyz="0 0 0.7"/><axis xyz="0 0 1"/></joint>
-  <joint name="weld" type="fixed"><parent link='the "wrist"'/><child link="tool"/><origin xyz="0.3 0 0"/><mimic joint="shoulder"/></joint>
-</robot>
-"""
 
 
 def unpacked(array: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -126,12 +106,6 @@ def test_a_mimic_joint_couples_two_branches() -> None:
 
 
 # errors and matrices ----------------------------------------------------------------------------------
-
-
-def changed_rocker(tmp_path: Path) -> Path:
-    file = tmp_path / "changed.urdf"
-    file.write_text(ug.model_path("rocker_arm").read_text().replace('ixx="0.0427"', 'ixx="0.0428"', 1))
-    return file
 
 
 @pytest.mark.filterwarnings("ignore::urdf_gibbs.UrdfWarning")
@@ -426,7 +400,7 @@ def test_a_model_that_pinocchio_refuses_says_what_the_reference_was(tmp_path: Pa
     assert alone.exit_code == 0 and '"ours":[]' in page.read_text()
 
 
-def test_package_folders_are_looked_into(tmp_path: Path) -> None:
+def test_package_folders_are_searched(tmp_path: Path) -> None:
     package = tmp_path / "packages" / "thing"
     package.mkdir(parents=True)
     (package / "cube.stl").write_text(

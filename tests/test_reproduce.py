@@ -39,7 +39,8 @@ from urdf_gibbs.reproduce.report import summary
 
 ROOT = Path(__file__).parents[1]
 SUMMARY = ROOT / "validation/report.md"
-NIGHTLY = ("wang-ju-elements",)  # half a minute of times in parallel; its numbers are in test_elements.py
+# Times of work in parallel, half a minute, and equations with all their splits: their numbers are in test_elements.py and test_formulations.py.
+NIGHTLY = ("wang-ju-elements", "shafei2018-equations")
 # The first has no claims, and test_baselines.py does the same; the claims of the other are in test_steps.py, on a part of its runs.
 SLOW = ("formulations", "steps")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
@@ -129,7 +130,7 @@ def test_readme_says_what_the_summary_says() -> None:
     assert tuple(map(int, told.groups())) == (len(verdicts), counts[REPRODUCED] + counts[CORRECTED], *list(counts.values())[1:])
 
 
-def test_length_of_a_formulation_leaves_out_what_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_length_of_a_formulation_excludes_docstrings_and_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = {
         "bare": "def f(x):\n    return x + 1\n",
         "told": 'import os\n# why\ndef f(x):\n    """What."""\n    return x + 1\n',
@@ -247,7 +248,7 @@ def test_some_parts_leave_the_summary_alone(tmp_path: Path, monkeypatch: pytest.
     assert "Not run: two" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_part_that_fails_is_told_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_is_reported_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PARTS", {"one": broken, "two": small})
     result = runner.invoke(app, ["reproduce", "--out", str(tmp_path)])
     assert result.exit_code == 1

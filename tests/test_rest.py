@@ -210,7 +210,7 @@ def test_a_light_ball_between_a_heavy_one_and_a_wall_keeps_the_energy(ratio: flo
     assert found.v[-1, 1] > 0.0
 
 
-def test_an_impact_is_looked_at_at_its_own_time() -> None:
+def test_an_impact_is_evaluated_at_its_own_time() -> None:
     ball = load(BALL)
     rising = walls.Plane(motion=walls.Drift((0, 0, 1.0)))
     simulator = Simulator(ball, walls=rising, points=["ball"], restitution=0.5)
@@ -219,7 +219,7 @@ def test_an_impact_is_looked_at_at_its_own_time() -> None:
     np.testing.assert_allclose(impact.v_after, 1.0 + 0.5 * 3.0)
 
 
-def test_the_energy_that_coming_to_rest_takes_is_told() -> None:
+def test_the_energy_lost_in_coming_to_rest_is_reported() -> None:
     dog, q = quadruped()
     spheres = [(foot, (0.0, 0.0, 0.0), 0.02) for foot in FEET] + [("base", place, 0.05) for place in BELLY]
     found = simulate(dog, q, None, 1.0, walls.Plane(), restitution=0.5, points=spheres, joint_limits=True)

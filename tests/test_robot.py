@@ -207,7 +207,7 @@ def test_position_limits_cannot_be_changed_through_what_is_returned() -> None:
     np.testing.assert_array_equal(robot_.random(0, 5), before)
 
 
-def test_returned_arrays_are_nobody_elses() -> None:
+def test_returned_arrays_are_independent_copies() -> None:
     robot_ = quiet(ARM)
     for make in (
         robot_.neutral,
@@ -282,7 +282,7 @@ def test_unknown_base_is_refused_with_the_known_ones() -> None:
         load(ARM, base="flying")  # type: ignore[arg-type]
 
 
-def test_unknown_names_are_answered_with_the_known_ones() -> None:
+def test_unknown_names_lists_the_known_ones() -> None:
     robot_ = quiet(ARM)
     with pytest.raises(UnknownNameError, match=r"no link named 'nobody'.*ground.*tip"):
         robot_.frame("nobody")
@@ -933,7 +933,7 @@ def comb(teeth: int) -> str:
     return robot(*parts)
 
 
-def test_comb_has_a_branch_for_each_tooth_made_when_asked_for() -> None:
+def test_comb_has_a_branch_for_each_tooth_made_on_demand() -> None:
     teeth = 2000
     robot_ = quiet(comb(teeth))
     start = time.process_time()

@@ -123,6 +123,18 @@ def test_a_file_says_in_its_first_line_what_it_is() -> None:
     assert [file for file, tree in SOURCES.items() if not ast.get_docstring(tree)] == []
 
 
+def test_tests_import_helpers_from_helper_modules() -> None:
+    def modules(path: Path) -> Iterator[str]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                yield node.module or ""
+            elif isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+
+    folder = Path(__file__).parent
+    assert [(path.name, module) for path in folder.glob("*.py") for module in modules(path) if module.startswith("test_")] == []
+
+
 # imports ----------------------------------------------------------------------------------------------
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_models import MODELS, START
-from test_points import BODY, joint, link
+from model_data import MODELS, START
+from point_robots import BODY, joint, link
 
 import urdf_gibbs as ug
 from urdf_gibbs import UnknownNameError, UrdfError, frame_placement, walls

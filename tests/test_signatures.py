@@ -13,7 +13,7 @@ import urdf_gibbs as ug
 from urdf_gibbs import names
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES
-from urdf_gibbs.engine.questions import QUESTIONS
+from urdf_gibbs.engine.quantities import QUANTITIES as TRACEABLE
 from urdf_gibbs.equations.code import LANGUAGES, QUANTITIES
 from urdf_gibbs.robot.urdf import JOINT_TYPES
 from urdf_gibbs.view.themes import THEMES
@@ -73,7 +73,7 @@ def test_a_function_that_returns_arrays_takes_out() -> None:
 def test_the_names_of_arguments_are_those_that_are_understood() -> None:
     assert get_args(names.Law) == LAWS
     assert get_args(names.Method) == (COMPILED, *REFERENCES)
-    assert {*get_args(names.KernelName)} == set(QUESTIONS) - {"elastic"}  # the driver's own
+    assert {*get_args(names.KernelName)} == set(TRACEABLE) - {"elastic"}  # the driver's own
     assert {*get_args(names.JointType)} == set(JOINT_TYPES)
     assert {*get_args(names.Theme)} == set(THEMES)
     assert {*get_args(names.Language)} == set(LANGUAGES) and {*get_args(names.Quantity)} == set(QUANTITIES)

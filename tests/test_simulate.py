@@ -905,7 +905,7 @@ def test_no_step_is_longer_than_asked_for() -> None:
     assert np.diff(run(BALL, [1.0], [0.0], 1.0, max_step=0.01).t).max() < 0.01 * (1 + 1e-12)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[tuple[float, int]] = []
     found = run(BALL, [1.0], [0.0], 1000.0, walls.Plane(), progress=lambda t, impacts: told.append((t, impacts)))
     assert told == sorted(told) and len(told) > 2

@@ -182,7 +182,7 @@ def test_a_massless_link_stops_with_the_name_of_its_joint() -> None:
     assert isinstance(caught.value.__cause__, SingularMassMatrixError) and caught.value.time == 0.0
 
 
-def test_a_motion_that_blows_up_stops_before_it_does() -> None:
+def test_a_motion_that_diverges_stops_before_it_overflows() -> None:
     with pytest.raises(SimulationError, match=r"step has become too small|not finite") as caught:
         ball(2.0, controller=lambda t, q, v: 2 * v**2)  # from 1/2: v = 1 / (2 (1 - t))
     good = caught.value.trajectory
@@ -295,7 +295,7 @@ def test_an_interrupt_within_the_controller_is_one() -> None:
 # controllers and damping against closed forms ---------------------------------------------------------
 
 
-def test_a_controller_at_a_rate_holds_its_answer() -> None:
+def test_a_controller_at_a_rate_holds_its_torque() -> None:
     rate, called = 10.0, []
     forces = np.random.default_rng(1).normal(size=10)
 
@@ -414,7 +414,7 @@ def test_a_wrong_argument_is_named_with_what_is_expected(wrong: dict[str, Any], 
         simulate(made(BALL), **arguments)
 
 
-def test_a_quaternion_that_is_none_is_refused() -> None:
+def test_an_invalid_quaternion_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"quaternion.*expected 1"):
         simulate(made(BLOCK, "floating"), [0, 0, 0, 0, 0, 0, 2], None, 1.0)
 

@@ -31,7 +31,7 @@ FREQUENCY = 1271.3959  # rad/s: of the link in flight
 
 
 def times_of(run: steps.Run) -> list[float]:
-    return [blow.time for blow in run.blows]
+    return [struck.time for struck in run.impacts]
 
 
 def order(sizes: list[float], errors: list[float]) -> float:
@@ -81,7 +81,7 @@ def test_impacts_on_a_grid_are_late_by_half_a_step_on_average() -> None:
     """The first impact of the link, which falls freely before: uniformly late within a step, so that the error is of order one."""
     exact, means, sizes = sqrt(2.0 * 0.5 / 9.81), [], (1e-3, 1e-4)
     for size in sizes:
-        lateness = [(fixed_steps("flexible_link", h).blows[0].time - exact) / h for h in size * np.linspace(0.7, 1.0, 24)]
+        lateness = [(fixed_steps("flexible_link", h).impacts[0].time - exact) / h for h in size * np.linspace(0.7, 1.0, 24)]
         assert min(lateness) >= -1e-9 and max(lateness) <= 1.0 + 1e-9
         means.append(float(np.mean(lateness)) * size)
         assert np.mean(lateness) == pytest.approx(0.5, abs=0.18)  # three deviations of the mean of 24 uniform numbers
@@ -90,9 +90,11 @@ def test_impacts_on_a_grid_are_late_by_half_a_step_on_average() -> None:
 
 def test_located_impacts_are_of_the_order_of_the_flight() -> None:
     """On S18's robot, up to the last of five impacts; on the grid the same steps give order one."""
-    reference = simulated("branched12", 1e-13, 1e-13).blows[-1].time
+    reference = simulated("branched12", 1e-13, 1e-13).impacts[-1].time
     sizes = [1e-3, 5e-4, 2.5e-4]
-    errors = {located: [abs(fixed_steps("branched12", h, located).blows[-1].time - reference) for h in sizes] for located in (False, True)}
+    errors = {
+        located: [abs(fixed_steps("branched12", h, located).impacts[-1].time - reference) for h in sizes] for located in (False, True)
+    }
     assert 3.5 < order(sizes, errors[True]) < 5.0 and errors[True][-1] < 1e-9
     assert 0.5 < order(sizes, errors[False]) < 1.7 and errors[False][-1] > 1e-5
 
@@ -117,9 +119,9 @@ def test_solvers_with_events_find_the_known_times(scenario: str, method: str, rt
 
 def test_pairs_struck_one_after_the_other_give_another_motion() -> None:
     run = adaptive("branched12", "RK45", 1e-7, one_by_one=True)
-    assert all(len(blow.points) == 1 for blow in run.blows) and len(run.blows) > len(TIMES["branched12"])
-    assert run.blows[1].time - run.blows[0].time < 1e-9 and {blow.points for blow in run.blows[:2]} == {("O1",), ("O5",)}
-    assert abs(run.blows[2].time - TIMES["branched12"][1]) > 1e-3
+    assert all(len(struck.points) == 1 for struck in run.impacts) and len(run.impacts) > len(TIMES["branched12"])
+    assert run.impacts[1].time - run.impacts[0].time < 1e-9 and {struck.points for struck in run.impacts[:2]} == {("O1",), ("O5",)}
+    assert abs(run.impacts[2].time - TIMES["branched12"][1]) > 1e-3
     assert run.worst < 1e-5  # and the energy does not tell
 
 
@@ -133,7 +135,7 @@ def link() -> steps.Study:
     return steps.study(steps.LINK, lambda step: None, steps=(1e-2, 1e-3, 1e-4), finest=(), tolerances=(1e-5, 1e-9))
 
 
-def test_a_study_tells_where_the_printed_response_begins(link: steps.Study) -> None:
+def test_a_study_finds_where_the_printed_response_begins(link: steps.Study) -> None:
     assert link.settled(ON_GRID) == 0.0 and link.settled(LOCATED) == 1e-4 and link.settled(OURS) == 1e-3
     assert [run.lost for run in link.of(ON_GRID)] == ["explodes", "", ""]
     assert all(link.as_printed(run) for run in link.of(*steps.SOLVERS))
@@ -148,8 +150,8 @@ def test_the_verdict_falls_where_the_step_does_not_matter(link: steps.Study) -> 
     same = tuple(replace(link.reference, method=ON_GRID, setting=h) for h in (1e-3, 1e-4))
     others = tuple(run for run in link.runs if run.method != ON_GRID)
     assert steps._claim_link(replace(link, runs=(*same, *others))).verdict == DIFFERS
-    blows = tuple(replace(blow, time=blow.time + 1e-3) for blow in link.reference.blows)
-    off = replace(link.reference, method="RK45", setting=steps.TIGHT, blows=blows)
+    impacts = tuple(replace(struck, time=struck.time + 1e-3) for struck in link.reference.impacts)
+    off = replace(link.reference, method="RK45", setting=steps.TIGHT, impacts=impacts)
     assert steps._claim_link(replace(link, runs=(*link.runs, off))).verdict == DIFFERS
 
 

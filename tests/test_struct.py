@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_models import START
+from model_data import START
 
 import urdf_gibbs as ug
 from urdf_gibbs.engine.struct import Float, Float2, Int, Int1, Struct, struct

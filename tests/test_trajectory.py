@@ -268,7 +268,7 @@ def test_everything_is_read_only() -> None:
         trajectory.status = "complete"  # type: ignore[misc]
 
 
-def test_an_impact_counts_and_tells() -> None:
+def test_an_impact_reports_its_contacts() -> None:
     impact = impact_of(load(model_path("pendulum")), 3)
     assert (impact.k, impact.energy_loss) == (3, 0.5)
     assert repr(impact) == "<Impact at 0.5 s: point0 on floor, point1, point2 on lower, energy loss 0.5 J>"
@@ -657,7 +657,7 @@ def kept(tmp_path: Path) -> Path:
         ("'<f8'", "'x'", bytes(96), "t is not an array"),
     ],
 )
-def test_a_shape_or_type_that_cannot_be_is_refused_before_memory_is_asked_for(
+def test_an_impossible_shape_or_type_is_refused_before_memory_is_allocated(
     kept: Path, descr: str, shape: str, data: bytes, says: str
 ) -> None:
     """The first ones asked for terabytes and ended in a MemoryError."""

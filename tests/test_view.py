@@ -23,7 +23,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from test_scene import OBJ, URDF
+from scene_data import OBJ, URDF
 from typer.testing import CliRunner
 
 import urdf_gibbs as ug
@@ -70,7 +70,7 @@ def test_the_equivalent_bodies_have_the_mass_and_moments_of_the_link(seed: int) 
         (1.0, (0.0, 0.0, 0.0), ""),  # a point
     ],
 )
-def test_what_no_body_has_is_told(mass: float, moments: tuple[float, ...], problem: str) -> None:
+def test_what_no_body_has_is_reported(mass: float, moments: tuple[float, ...], problem: str) -> None:
     found = equivalent(Inertia(mass, (0.0, 0.0, 0.0), flat(np.diag(moments))))
     assert found is not None
     assert (problem in found.problem) if problem else found.problem == ""
@@ -162,7 +162,7 @@ def test_options_that_cannot_work_are_refused(options: list[str], hint: str, tmp
     assert hint in re.sub(r"\x1b\[[0-9;]*m", "", result.output)
 
 
-def test_a_file_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.urdf").write_text("<robot name='x'><link/></robot>")
     result = runner.invoke(app, ["view", str(tmp_path / "x.urdf"), "--html", str(tmp_path / "x.html")])
     assert result.exit_code == 2 and "x.urdf:1" in result.output.replace("\n", "")
@@ -277,7 +277,7 @@ def _wait(until: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     view = ug.load(ug.model_path("planar3r")).view()
     with view.open(browser=False) as live:
         port = int(live.url.rsplit(":", 1)[1].strip("/"))

@@ -1,6 +1,6 @@
-"""The checks of arguments: numbers of the right shape, in the right range, or an ArgumentError that says what was expected.
+"""Checks of arguments: numbers of the right shape and range, or an ArgumentError that says what was expected.
 
-``name`` is what the argument is called in the message.
+``name`` is the argument's name in the message.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def wide(values: ArrayLike, width: int, name: str) -> Array:
 
 
 def vector(values: ArrayLike, width: int, name: str) -> Array:
-    """An array (width,) of its own, of finite numbers."""
+    """A new array (width,) of finite numbers."""
     array = np.array(numbers(values, f"({width},)", name))
     if array.shape != (width,):
         raise ArgumentError(f"{name} has shape {array.shape}, expected ({width},)")
-    if not math.isfinite(sum(array.tolist())) and not np.isfinite(array).all():  # the first alone is quick, but may overflow
+    if not math.isfinite(sum(array.tolist())) and not np.isfinite(array).all():  # the sum alone is fast, but may overflow
         wrong = np.flatnonzero(~np.isfinite(array)).tolist()
         raise ArgumentError(f"{name} has entries that are not finite: {wrong}, expected ({width},) finite numbers")
     return array
@@ -45,7 +45,7 @@ def vector(values: ArrayLike, width: int, name: str) -> Array:
 
 def triple(values: ArrayLike, name: str) -> Vec3:
     """Three finite floats."""
-    if isinstance(values, SEQUENCES) and len(values) == 3:  # the quick way, for the forms that are written most
+    if isinstance(values, SEQUENCES) and len(values) == 3:  # a fast path for the most common forms
         x, y, z = values
         if type(x) in NUMBERS and type(y) in NUMBERS and type(z) in NUMBERS and math.isfinite(x + y + z):
             return float(x), float(y), float(z)
@@ -66,7 +66,7 @@ def within(value: Any, low: float, high: float, name: str) -> float:
 
 
 def finite(value: Any, shape: tuple[int, ...]) -> Array | None:
-    """The value as an array of its own of this shape, None where it is none of finite numbers: the caller says what was expected."""
+    """The value as a new array of this shape; None unless it has finite numbers only. The caller reports what was expected."""
     try:
         array = np.array(numbers(value, "", ""))
     except ArgumentError:

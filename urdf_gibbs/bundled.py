@@ -7,7 +7,7 @@ from pathlib import Path
 
 from urdf_gibbs.errors import UnknownNameError
 
-# In a wheel the models lie inside the package, in a checkout beside it.
+# In a wheel the models are inside the package, in a checkout beside it.
 _FOLDERS = (Path(__file__).parent / "models", Path(__file__).parents[1] / "models")
 
 

@@ -26,7 +26,7 @@ EXTRAS = {  # by the name that is imported
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Inside, an import that fails for a package of an extra raises MissingExtraError, which names the line that installs it."""
+    """Turn a failed import of a package from an extra into a MissingExtraError, which gives the pip command that installs it."""
     try:
         yield
     except ModuleNotFoundError as problem:

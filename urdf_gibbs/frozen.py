@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def read_only(state: dict[str, Any]) -> dict[str, Any]:
-    """The state of a copied or unpickled object with its arrays read-only again: numpy makes them writable."""
+    """The state of a copied or unpickled object with its arrays read-only again; NumPy makes copies writable."""
     for value in state.values():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False

@@ -1,4 +1,4 @@
-"""The whole lint of a URDF: what loading finds, meshes that are not there, and motions that meet no inertia."""
+"""All checks of a URDF: findings of the loader, missing meshes, and motions without inertia."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from urdf_gibbs.robot.singular import idle_velocities, joints_of
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf
 
-UNCOMPILED = 60  # bodies: three matrices in plain Python are sooner there than one compilation
-EXAMINED = 20_000  # bodies: a search at three positions takes some seconds there
+UNCOMPILED = 60  # bodies: up to here three matrices in plain Python are faster than compiling one
+EXAMINED = 20_000  # bodies: a search at three positions takes seconds for this many
 DENSE = 300  # velocities: the singular values of a larger matrix take seconds
-COMPILED = 1000  # degrees of freedom of a matrix that compiled code covers
+COMPILED = 1000  # degrees of freedom: compiled code covers matrices up to this size
 
 
 def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
@@ -68,15 +68,15 @@ def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:
 
 
 def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
-    """Physics, not mass == 0: at generic positions, is there a motion that no mass takes part in?"""
+    """Find motions without inertia by physics, not by mass == 0: at generic positions, is there a motion that moves no mass?"""
     lines = {joint.name: joint.line for joint in urdf.joints}
-    found = _idle_velocities(robot, np.concatenate([robot.random(0, 2), robot.neutral()[None]]))
-    if found is None:
+    idle_sets = _idle_velocities(robot, np.concatenate([robot.random(0, 2), robot.neutral()[None]]))
+    if idle_sets is None:
         most = f"at most {EXAMINED} moving bodies ({DENSE} velocities of elastic robots, negative inertias and massless joints that follow)"
         what = f"{robot.nv} degrees of freedom, {len(robot.joints)} moving bodies"
         urdf.findings.note("not-examined", 1, "<robot>", what, f"{most} for the search for motions without inertia")
         return
-    one, other, at_zero = found
+    one, other, at_zero = idle_sets
     always = one & other
     expected = "mass beyond the joint and off its axis; forward dynamics does not exist there"
     for idle, where in ((always, "at every q"), (at_zero - always, "at q = 0")):
@@ -87,7 +87,7 @@ def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
 
 
 def _idle_velocities(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | None:
-    """For each state of Q (s, nq) the velocities in motions without inertia; None where looking would take too long."""
+    """For each state of Q (s, nq) the velocities in motions without inertia; None where the search would take too long."""
     candidates: list[set[int]] | None = None
     if len(robot.joints) > EXAMINED:
         return None
@@ -95,7 +95,7 @@ def _idle_velocities(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | N
         candidates = moving_joints(robot, Q)
         if not any(candidates) or not any(joint.is_mimic for joint in robot.joints):
             return candidates
-    # Elastic links, negative inertias and joints that follow are beyond that search: singular values, of what may be idle at most.
+    # That search does not cover elastic links, negative inertias and mimic joints: use singular values of the candidates.
     among = [sorted(some) for some in candidates] if candidates else [list(range(robot.nv))] * len(Q)
     if max(map(len, among)) > DENSE or robot.nv > COMPILED:
         return None

@@ -1,4 +1,4 @@
-"""A lock that a forked process finds free: the thread that perhaps held it stayed with the parent."""
+"""A lock that is free in a forked process, even if a thread of the parent held it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from weakref import WeakSet
 
 
 class Lock:
-    """``with lock:`` by one thread at a time, which may do so again inside."""
+    """A reentrant lock: ``with lock:``."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        _made.add(self)
+        _locks.add(self)
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -21,13 +21,13 @@ class Lock:
         self._lock.release()
 
 
-_made: WeakSet[Lock] = WeakSet()
+_locks: WeakSet[Lock] = WeakSet()
 
 
-def _begin_child() -> None:
-    for lock in _made:
+def _after_fork() -> None:
+    for lock in _locks:
         lock._lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
+    os.register_at_fork(after_in_child=_after_fork)

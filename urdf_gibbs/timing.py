@@ -1,4 +1,4 @@
-"""Times of contenders that take turns: the machine's moods hit all alike, and a ratio of two times means something."""
+"""Interleaved timing: contenders take turns, so that load on the machine affects all of them alike and ratios are meaningful."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from statistics import median
 from timeit import Timer
 
-CHUNK = 2e-3  # seconds of calls that are timed as one: far above the clock's resolution and an interrupt's cost
+CHUNK = 2e-3  # seconds of calls timed together: far above the resolution of the clock and the cost of an interrupt
 
 
 def interleaved(contenders: Mapping[str, Timer | Callable[[], object]], rounds: int = 7, *, chunks: bool = True) -> dict[str, float]:
     """Median seconds of a call of each contender.
 
-    Calls are timed in chunks as long as the slowest contender's: on a busy machine a long one is interrupted more surely than a short
-    one. ``chunks=False``: one call in each round.
+    Calls are timed in chunks as long as the slowest contender's: on a busy machine a long chunk is more likely to be interrupted than a
+    short one. ``chunks=False``: one call in each round.
     """
     timers = {name: contender if isinstance(contender, Timer) else Timer(contender) for name, contender in contenders.items()}
     calls = dict.fromkeys(timers, 1)

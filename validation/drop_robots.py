@@ -44,7 +44,7 @@ SINGULAR = 1e-10  # an eigenvalue of M, scaled to a unit diagonal, where a run h
 PULL = 1e-9  # of the weight: a contact force below minus this pulls
 LARGEST_GAIN = 1e-8  # of the largest kinetic energy
 WORKERS = 2
-POSES = 5  # at which M is looked at, beside q = 0
+POSES = 5  # at which M is examined, besides q = 0
 GRACE = 5.0  # CPU seconds beyond the budget after which a run is killed
 BETWEEN = (0.05, 0.25, 0.5, 0.75, 0.95)  # of each segment
 SEGMENTS = 10_000  # at most, evenly among all
@@ -233,7 +233,7 @@ def perform(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Co
 
 
 def entry(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Connection) -> None:
-    """What the process does: errors other than the simulator's own are told, too."""
+    """The work of one process; errors other than the simulator's own are reported, too."""
     warnings.simplefilter("ignore")
     try:
         perform(robot, run, seconds, budget, sender)

@@ -3,7 +3,7 @@
     python validation/elements.py [FILE.json]
 
 Ratios are of interleaved medians; above 1 two threads are faster. "At most" is the ratio of the operations of all elements and of the
-larger half. Needs an idle machine with two cores to say something.
+larger half. Needs an idle machine with two cores for meaningful results.
 """
 
 from __future__ import annotations

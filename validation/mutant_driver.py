@@ -50,7 +50,7 @@ def texts_of(names: list[str]) -> dict[str, str]:
     chosen = {name: jit.entries[name] for name in names}
     build_driver.jit = SimpleNamespace(entries=chosen, OUT_OF_MEMORY=jit.OUT_OF_MEMORY)  # type: ignore[assignment]
     try:
-        return dict(zip(chosen, build_driver.compiled(), strict=True))
+        return dict(zip(chosen, build_driver.compile_entries(), strict=True))
     finally:
         build_driver.jit = jit
 
@@ -64,7 +64,7 @@ def main(folder: Path, task: str, changed: list[str]) -> None:
     again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
     new = texts_of(again) if again else {}
     texts = [new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries]
-    text = build_driver.checked(build_driver.plain(build_driver.named(build_driver.portable(build_driver.linked(texts)))))
+    text = build_driver.portable_module(texts)
     driver_code.SHIPPED.write_bytes(driver_code.packed(driver_code.stamp(), "with an error planted", text))
     print(f"compiled again: {', '.join(again) or 'nothing'}")
 

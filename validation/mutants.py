@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ OPTIONS = ("-xq", "--no-header", "--tb=line", "-pno:cacheprovider", "-pmutant_pr
 # What is imported once for all tests, and for all drivers: nothing of the tree, which changes.
 TESTING = ("pytest", "hypothesis", "numpy", "scipy.integrate", "scipy.optimize", "scipy.spatial.transform", "pinocchio", "typer.testing")
 COMPILING = ("numba", "numba.core.compiler", "numba.core.registry", "llvmlite.binding")
-# Where the sources are compiled into the driver (driver_code.sources); asked of the copy, whose sources may be changed.
+# The sources that are compiled into the driver (driver_code.sources), determined in the copy, whose sources may be changed.
 BUILD_SETTINGS = "import json; from urdf_gibbs.engine.build_driver import ENVIRONMENT; print(json.dumps(ENVIRONMENT))"
 DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
 
@@ -86,7 +87,7 @@ class Result:
     mutant: Mutant
     outcome: str
     seconds: float
-    noticed: str  # by which test, or what is the matter
+    noticed: str  # the test that noticed it, or the problem
 
 
 def read_mutants(folder: Path = DATA) -> list[Mutant]:
@@ -199,7 +200,8 @@ class Runner:
     def stop(self) -> None:
         """End what is running, with everything that it has started."""
         if self.task:
-            os.killpg(self.task, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.killpg(self.task, signal.SIGKILL)
 
     def close(self) -> None:
         self.stop()
@@ -211,7 +213,7 @@ class Tree:
     """A copy of the tree to plant errors in; deleted in the end."""
 
     def __init__(self) -> None:
-        self.given_up = False  # what ends from now on was ended by us, and tells nothing
+        self.given_up = False  # processes that end from now on were stopped by us: their results do not count
         self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
         self.root = Path(self.folder.name)
         ignored = shutil.ignore_patterns("__pycache__", "site", ".*_cache", "mutants.jsonl")
@@ -295,13 +297,13 @@ class Tree:
             shutil.rmtree(self.root / "own", ignore_errors=True)
 
     def _drive(self, *task: str) -> str:
-        """Build the copy's driver; what is the matter, else nothing."""
+        """Build the copy's driver; returns the problem, or an empty text."""
         code, output = self._run(self.compiling, [str(self.root / "validation" / "mutant_driver.py"), str(self.texts), *task], 300.0)
         return output.strip().splitlines()[-1][:200] if code else ""
 
     @staticmethod
     def _write(path: Path, text: str) -> None:
-        """Python's bytecode is told by seconds and size, which may both stay: it is removed."""
+        """Remove Python's bytecode: it is invalidated by time in seconds and size only, and both may stay the same."""
         path.write_text(text, encoding="utf-8")
         for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             old.unlink()

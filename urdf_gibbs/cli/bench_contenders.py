@@ -17,7 +17,7 @@ from urdf_gibbs.names import Base, KernelName
 from urdf_gibbs.oracle.pinocchio import OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.model import Robot
 
-PAUSE = 5e-3  # seconds before a batch is timed
+PAUSE = 5e-3  # seconds before timing a batch
 QUANTITIES: dict[KernelName, str] = {"mass_matrix": "M", "bias": "bias", "inverse_dynamics": "inverse", "forward_dynamics": "forward"}
 INPUTS = {"mass_matrix": "q", "bias": "q, v", "inverse_dynamics": "q, v, a", "forward_dynamics": "q, v, tau"}
 PINOCCHIO = {"mass_matrix": "crba", "bias": "nonLinearEffects", "inverse_dynamics": "rnea", "forward_dynamics": "aba"}
@@ -35,7 +35,7 @@ def tied_model(path: str, base: Base) -> Any:
 
 
 class States:
-    """One quantity at random states: the calls of all contenders, after a look at whether they agree."""
+    """One quantity at random states: the calls of all contenders, after checking that they agree."""
 
     def __init__(self, robot: Robot, pin: Any, model: Any, quantity: KernelName, batch: int) -> None:
         rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ def mujoco_timers(path: str, robot: Robot) -> dict[str, Timer] | str:
 
 
 def _for_mujoco(path: str, robot: Robot) -> str:
-    """The URDF without shapes and mimic, with the base's joint in front of the root link, which MuJoCo's reader knows no other way."""
+    """The URDF without shapes and mimic, with the base's joint in front of the root link, the only form that MuJoCo's reader accepts."""
     root = ElementTree.parse(path).getroot()
     for parent, tags in (("link", ("visual", "collision")), ("joint", ("mimic",))):
         for element in root.findall(parent):

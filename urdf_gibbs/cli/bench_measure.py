@@ -29,9 +29,9 @@ from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.timing import interleaved
 
-AGREE = 1e-9  # relative; beyond it the two do not compute the same thing and a note says so
+AGREE = 1e-9  # relative: with a larger difference a note says that the two disagree
 STARTS = 3  # fresh processes of which the start is the median
-PYTHON_ROUNDS = 5  # at most where formulations in Python take part: milliseconds of theirs are long enough to be measured well
+PYTHON_ROUNDS = 5  # at most, with formulations in Python: their milliseconds are long enough to measure
 START = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
@@ -144,12 +144,12 @@ def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: d
 
 def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str, float]]:
     """Median seconds of the first calls in a fresh process: cold with an empty cache of machine code, warm with that cache."""
-    found: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
+    runs_: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     package = str(Path(urdf_gibbs.__file__).parents[1])
     search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     for _ in range(count):
         with tempfile.TemporaryDirectory() as cache:
-            for times in found.values():
+            for times in runs_.values():
                 run = subprocess.run(
                     [sys.executable, "-c", START, path, base, str(mimic)],
                     env=os.environ | {"URDF_GIBBS_CACHE": cache, "PYTHONPATH": search},
@@ -158,24 +158,24 @@ def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str,
                     check=True,
                 )
                 times.append(json_module.loads(run.stdout))
-    return {kind: {key: median(run[key] for run in runs) for key in runs[0]} for kind, runs in found.items()}
+    return {kind: {key: median(run[key] for run in runs) for key in runs[0]} for kind, runs in runs_.items()}
 
 
 def machine() -> dict[str, str]:
-    """What the times depend on beside the code."""
+    """What the times depend on besides the code."""
     cpu = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), cpu)
     except OSError:  # not Linux
         pass
-    found = {"CPU": cpu, "cores": str(os.cpu_count()), "Python": platform.python_version(), "urdf_gibbs": urdf_gibbs.__version__}
-    if hasattr(os, "getloadavg"):  # what else ran: at a load near the number of cores the times mean little
-        found["load"] = f"{os.getloadavg()[0]:.1f}"
-    found["Pinocchio"] = import_pinocchio().__version__
+    facts = {"CPU": cpu, "cores": str(os.cpu_count()), "Python": platform.python_version(), "urdf_gibbs": urdf_gibbs.__version__}
+    if hasattr(os, "getloadavg"):  # with a load near the number of cores the times mean little
+        facts["load"] = f"{os.getloadavg()[0]:.1f}"
+    facts["Pinocchio"] = import_pinocchio().__version__
     for name in ("llvmlite", "numpy", "mujoco"):
         try:
-            found[name] = importlib.metadata.version(name)
+            facts[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return facts

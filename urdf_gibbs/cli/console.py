@@ -1,4 +1,4 @@
-"""What the commands share: consoles, options, and the way from an argument to a file."""
+"""Shared by the commands: consoles, options, and resolving arguments to files."""
 
 from __future__ import annotations
 

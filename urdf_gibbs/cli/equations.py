@@ -83,22 +83,22 @@ def _written(
 
     names = quantities(what)
     if form not in ("python", "c"):
-        from urdf_gibbs.equations import readable  # which takes SymPy's time
+        from urdf_gibbs.equations import readable  # slow: imports SymPy
 
         small = set(names) <= readable.QUANTITIES.keys() and readable.is_small(robot)
-        if small or not robot.nv:  # what does not move is refused there
-            found = readable.equations(
+        if small or not robot.nv:  # a robot that does not move is refused there
+            shown = readable.equations(
                 robot, what=names, method=method or "explicit", named=named is not False, gravity=gravity, frame=frame or None
             )
-            return {"latex": found.latex, "html": found.html, "sympy": found.python_source}.get(form or "text", found.text)()
+            return {"latex": shown.latex, "html": shown.html, "sympy": shown.python_source}.get(form or "text", shown.text)()
         if form == "text":
             raise typer.BadParameter(
                 f"nothing short enough to read, or no formula; expected {', '.join(FORMATS[1:])}",
                 param_hint="--format",
             )
     if form in ("latex", "html"):
-        made = source(robot, names, gravity=gravity, named=bool(named), method=method or COMPILED, frame=frame, symbols=True)
-        return graph_sympy.latex(made) if form == "latex" else graph_sympy.page(made)
+        code = source(robot, names, gravity=gravity, named=bool(named), method=method or COMPILED, frame=frame, symbols=True)
+        return graph_sympy.latex(code) if form == "latex" else graph_sympy.page(code)
     return generate(robot, names, form or "python", gravity=gravity, named=bool(named), method=method or COMPILED, frame=frame)
 
 

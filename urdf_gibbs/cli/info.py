@@ -117,8 +117,8 @@ def held_frequencies(beam: Beam) -> NDArray[np.float64]:
     except np.linalg.LinAlgError:
         return np.empty(0)
     A = np.linalg.solve(C, np.linalg.solve(C, beam.stiffness / scale).T)
-    found: NDArray[np.float64] = np.sqrt(np.maximum(np.linalg.eigvalsh(0.5 * (A + A.T)), 0.0))
-    return found
+    frequencies: NDArray[np.float64] = np.sqrt(np.maximum(np.linalg.eigvalsh(0.5 * (A + A.T)), 0.0))
+    return frequencies
 
 
 def _row(joint: Joint) -> list[str]:

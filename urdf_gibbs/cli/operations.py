@@ -20,7 +20,7 @@ from urdf_gibbs.dynamics import crba, rnea
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.registry import REFERENCES
 from urdf_gibbs.engine.graph import TooLarge
-from urdf_gibbs.engine.questions import Options, trace
+from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot

@@ -61,9 +61,11 @@ def simulate(
     """
     _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
     changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
-    wishes = _Wishes(output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json)
+    outputs = _Outputs(
+        output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
+    )
     try:
-        code = _performed(file, changes, rtol, wishes)
+        code = _perform(file, changes, rtol, outputs)
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -76,8 +78,8 @@ def simulate(
     raise typer.Exit(code)
 
 
-class _Wishes(NamedTuple):
-    """What is to be written and shown: the options of the command that do not change the motion."""
+class _Outputs(NamedTuple):
+    """What to write and show: the options of the command that do not change the motion."""
 
     output: str | None
     csv: str | None
@@ -117,9 +119,9 @@ def _check_options(
 # the run ------------------------------------------------------------------------------------------
 
 
-def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _Wishes) -> int:
+def _perform(file: str, changes: dict[str, Any], rtol: float | None, outputs: _Outputs) -> int:
     """Simulate, write and show; the exit code. ``changes``: of the scenario."""
-    with _Phases(wishes.quiet) as phases, warnings.catch_warnings():
+    with _Phases(outputs.quiet) as phases, warnings.catch_warnings():
         warnings.showwarning = phases.note
         phases("reading")
         scenario = replace(read_scenario(file), **changes)
@@ -127,28 +129,28 @@ def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _
             scenario = replace(scenario, tolerances={**scenario.tolerances, "rtol": rtol})
         trajectory, seconds, problem = _run(scenario, phases)
         phases("saving")
-        written, failures = _write(trajectory, wishes.output, wishes.csv)
-        if wishes.plot is not None:
+        written, failures = _write(trajectory, outputs.output, outputs.csv)
+        if outputs.plot is not None:
             phases("plotting")
-            failures += _plot(trajectory, wishes.plot, wishes.theme or "light", written)
+            failures += _plot(trajectory, outputs.plot, outputs.theme or "light", written)
         page = None
-        if wishes.html is not None or wishes.view:
+        if outputs.html is not None or outputs.view:
             phases("making the page")
             page = trajectory.animate(
-                trails=wishes.trails, walls=scenario.walls, package_dirs=wishes.package_dirs, theme=wishes.theme, title=scenario.title
+                trails=outputs.trails, walls=scenario.walls, package_dirs=outputs.package_dirs, theme=outputs.theme, title=scenario.title
             )
         phases("looking at the impacts")
         report = report_of(scenario, trajectory, seconds)
-    if wishes.json:
-        failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, wishes.json)
-    if not wishes.quiet and wishes.json != "-":
-        print_run(scenario, trajectory, report, wishes.everything, changed=bool(changes.keys() & {"law", "restitution"}))
+    if outputs.json:
+        failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, outputs.json)
+    if not outputs.quiet and outputs.json != "-":
+        print_run(scenario, trajectory, report, outputs.everything, changed=bool(changes.keys() & {"law", "restitution"}))
         for path in written:
             out.print(f"written: {path}", markup=False)
     if page is not None:
-        # Standard output belongs to the JSON where it goes there.
-        console = err if wishes.json == "-" else out
-        failures += show(page, wishes.html, wishes.view, wishes.port, wishes.browser, wishes.quiet, console)
+        # Standard output is reserved for the JSON if that goes there.
+        console = err if outputs.json == "-" else out
+        failures += show(page, outputs.html, outputs.view, outputs.port, outputs.browser, outputs.quiet, console)
     for failure in [*failures, *([str(problem)] if problem is not None else [])]:
         err.print(failure, style="red", markup=False)
     if trajectory.status == "interrupted":
@@ -158,7 +160,7 @@ def _performed(file: str, changes: dict[str, Any], rtol: float | None, wishes: _
 
 
 class _Phases:
-    """Says on standard error what goes on: a spinner on a terminal."""
+    """Reports progress on standard error: a spinner on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -178,7 +180,7 @@ class _Phases:
             self.status.update(text)
 
     def note(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        """In the place of ``warnings.showwarning``."""
+        """Replaces ``warnings.showwarning``."""
         if not self.quiet:
             err.print(f"note: {message}", style="yellow", markup=False)
 

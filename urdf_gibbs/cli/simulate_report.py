@@ -1,4 +1,4 @@
-"""What a simulated scenario came to, as plain values: energy balance, flags, phases, and the published figures beside ours."""
+"""The results of a simulated scenario as plain values: energy balance, flags, phases, and the published figures beside ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from urdf_gibbs.simulation.scenario import ReferenceImpact, Scenario
 from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
 
-MANY = 20_000  # impacts; of more only those shown are looked at
+MANY = 20_000  # impacts; of more, only those shown are examined
 UNCERTAIN = 1e-8  # a certificate above this is flagged
 REFERENCE = {"time": "time [s]", "angle": "angle [deg]", "velocity": "velocity change [m/s]", "impulse": "impulse [N s]"}
 
@@ -75,7 +75,7 @@ def flags(impact: Impact) -> list[str]:
 
 
 def flagged(impacts: Sequence[Impact]) -> int | None:
-    """How many impacts have a flag; None where there are too many to look at."""
+    """How many impacts have a flag; None if there are too many to examine."""
     return sum(bool(flags(impact)) for impact in impacts) if len(impacts) <= MANY else None
 
 
@@ -110,7 +110,7 @@ def moving(scenario: Scenario) -> bool:
 
 
 def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] | None:
-    """The published impacts and ours: of those with the same points the nearest in time; of very many impacts the first are looked at."""
+    """The published impacts and ours: of those with the same points the nearest in time; of very many impacts only the first."""
     if scenario.reference is None:
         return None
     impacts = impacts[:MANY]
@@ -121,10 +121,10 @@ def _compared(scenario: Scenario, impacts: Sequence[Impact]) -> dict[str, Any] |
         values = {}
         for name in REFERENCE:
             published = getattr(theirs, name)
-            found = None if ours is None else getattr(ours, name)
-            percent = 100.0 * (found - published) / published if found is not None and published else None
+            simulated = None if ours is None else getattr(ours, name)
+            percent = 100.0 * (simulated - published) / published if simulated is not None and published else None
             if not math.isnan(published):
-                values[name] = {"published": published, "ours": found, "difference_percent": percent}
+                values[name] = {"published": published, "ours": simulated, "difference_percent": percent}
         rows.append({"points": list(theirs.points), **values})
     return {"source": scenario.reference.source, "impacts": rows}
 
@@ -137,7 +137,7 @@ def _as_reference(impact: Impact, points: tuple[str, ...]) -> ReferenceImpact:
 
 
 def _finite(value: Any) -> Any:
-    """The value with None for what JSON has no word for."""
+    """The value with None for what JSON cannot represent."""
     if isinstance(value, dict):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -113,7 +113,7 @@ class _Request(NamedTuple):
 
 
 def _compared(cases: Sequence[tuple[str, Base]], request: _Request) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The outcome and the result of each file and base, one after the other, while a bar tells how far it is."""
+    """The outcome and the result of each file and base, one after the other, with a progress bar."""
     stages = len((*METHODS, *BASELINES) if ALL in request.methods else request.methods or METHODS) + 2
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
@@ -190,7 +190,7 @@ def _refusal(file: str, base: Base, problem: UrdfError) -> dict[str, Any]:
 
 
 def _fitting(file: str, robot: Robot, methods: tuple[str, ...], notes: list[str]) -> list[Any]:
-    """Those of the methods that are for this robot's links; a note tells of the others."""
+    """Those of the methods that are for this robot's links; a note lists the others."""
     possible = all_methods_of(robot)
     fitting: list[Any] = list(possible) if ALL in methods else [name for name in methods or methods_of(robot) if name in possible]
     unfit = [name for name in methods if name not in (*possible, ALL)]

@@ -28,7 +28,7 @@ class Pages:
         if not path or self.path.is_dir() or blocked or not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise typer.BadParameter(f"{path!r} cannot be written: expected a file in a folder that exists", param_hint="--html")
         self.entries: list[Entry] = []
-        self.taken = {self.path.name.lower()}  # there are file systems that do not tell A from a
+        self.taken = {self.path.name.lower()}  # some file systems ignore case
         self.written: list[Path] = []
         self.problem = ""
 
@@ -69,7 +69,7 @@ class Pages:
 
     def _write(self, path: Path, text: str) -> bool:
         try:
-            path.write_bytes(text.encode("utf-8", "replace"))  # a file's name may hold what is no text
+            path.write_bytes(text.encode("utf-8", "replace"))  # a file name may contain surrogate characters
         except OSError as problem:
             self.problem = f"{path} was not written: {problem.strerror}"
             return False

@@ -30,7 +30,7 @@ from urdf_gibbs.dynamics.scalar import cross, transposed, vadd, vsub
 from urdf_gibbs.engine.emit import CLEARING, LANES, Function, Program, function_ir, literal, sincos_ir, transposed_lanes
 from urdf_gibbs.engine.graph import Graph, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.objects import Code, load_code
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.model import Robot
 
 FEW = 3  # up to this many points of a body are straight-line code
@@ -56,7 +56,7 @@ class OwnContacts:
 def own_contacts(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> OwnContacts | None:
     """The code for these candidates; None where there is nothing to touch or where the general code is better."""
     try:
-        with not_collected():
+        with garbage_collection_paused():
             layout = _layout(robot, contacts, surfaces)
             if layout is None:
                 return None

@@ -18,6 +18,6 @@ def folded(robot: Robot, function: Traced, limit: int | None = None) -> dict[str
 
 def counted(outputs: list[Any]) -> dict[str, int]:
     """The operations of a folded graph."""
-    found = operations(outputs)
-    named = {"multiplications": found["mul"], "additions": found["add"] + found["sub"], "divisions": found["div"]}
-    return with_total({**named, "sines": found["sin"], "cosines": found["cos"]})
+    counts = operations(outputs)
+    named = {"multiplications": counts["mul"], "additions": counts["add"] + counts["sub"], "divisions": counts["div"]}
+    return with_total({**named, "sines": counts["sin"], "cosines": counts["cos"]})

@@ -1,4 +1,4 @@
-"""The formulations of the papers that are counted, by the names of their modules, and how each answers what is counted."""
+"""The formulations of the papers that are counted, by the names of their modules, and the functions that are counted."""
 
 from __future__ import annotations
 

@@ -121,13 +121,13 @@ def literal(robot: Robot, formulation: ModuleType, quantity: str, rule: Rule = S
 
 
 def _merged(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, Item]:
-    found: dict[str, Item] = {}
+    merged: dict[str, Item] = {}
     for item in items:
         name = key(item)
-        old = found.get(name, Item((), name, 0, 0, 0))
+        old = merged.get(name, Item((), name, 0, 0, 0))
         sums = (old.times + item.times, old.multiplications + item.multiplications, old.additions + item.additions)
-        found[name] = Item((), name, *sums)
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1].multiplications, -pair[1].additions)))
+        merged[name] = Item((), name, *sums)
+    return dict(sorted(merged.items(), key=lambda pair: (-pair[1].multiplications, -pair[1].additions)))
 
 
 # counting -----------------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def _followed(ledger: _Ledger) -> Iterator[None]:
 
     def follow(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event not in ("call", "return") or "<" in code.co_qualname or code.co_name.startswith("__"):  # nor inner functions
+        if event not in ("call", "return") or "<" in code.co_qualname or code.co_name.startswith("__"):  # nor into inner functions
             return
         module = frame.f_globals.get("__name__", "")
         if not module.startswith(PACKAGE) or module in ARITHMETIC:
@@ -385,7 +385,7 @@ def _counts(value: Any) -> bool:
     if isinstance(value, (float, int, str, *CONSTANTS)) or value is None:
         return False
     if isinstance(value, list | tuple):
-        return any(_counts(one) for one in reversed(value))  # the last arguments and entries are the shortest way
+        return any(_counts(one) for one in reversed(value))  # the last arguments and entries are the fastest to check
     if isinstance(value, dict):
         return any(_counts(one) for one in value.values())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

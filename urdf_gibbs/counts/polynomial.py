@@ -29,7 +29,7 @@ class Polynomial:
 
     def coefficient(self, *powers: int) -> Fraction:
         """That of one term, zero where there is none."""
-        return next((coefficient for coefficient, found in self.terms if found == powers), Fraction(0))
+        return next((coefficient for coefficient, own_powers in self.terms if own_powers == powers), Fraction(0))
 
     def __add__(self, other: Polynomial) -> Polynomial:
         sums: dict[Powers, Fraction] = {}
@@ -62,11 +62,11 @@ def fitted(
     """
     rows = [[_power(size, one) for one in powers] + [Fraction(count(*size))] for size in sizes]
     solution = _solved(rows)
-    found = polynomial(variables, dict(zip(powers, solution, strict=True)))
+    fit = polynomial(variables, dict(zip(powers, solution, strict=True)))
     for size in checks:
-        if found(*size) != count(*size):
-            raise ArgumentError(f"the count at {size} is {count(*size)}, and {found} gives {found(*size)}: it has other powers")
-    return found
+        if fit(*size) != count(*size):
+            raise ArgumentError(f"the count at {size} is {count(*size)}, and {fit} gives {fit(*size)}: it has other powers")
+    return fit
 
 
 def _power(size: Powers, powers: Powers) -> Fraction:

@@ -1,4 +1,4 @@
-"""The papers' formulas for operation counts, as printed, with exact fractions; and what does not add up in them."""
+"""The papers' formulas for operation counts, as printed, with exact fractions, and their inconsistencies."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def chain(n: int) -> Robot:
         raise ArgumentError(f"n={n}, expected at least one joint")
     text = ['<link name="l0"/>']
     for i in range(1, n + 1):
-        a, b, c = (math.sin(k * i + 1.0) for k in (1, 2, 3))  # numbers without pattern
+        a, b, c = (math.sin(k * i + 1.0) for k in (1, 2, 3))  # arbitrary numbers
         size = math.hypot(a, b, c)
         inertia = 'ixx="0.05" ixy="0.003" ixz="0.002" iyy="0.06" iyz="0.001" izz="0.04"'
         inertial = f'<inertial><origin xyz="{0.3 + 0.1 * a!r} 0.1 0.2"/><mass value="1.5"/><inertia {inertia}/></inertial>'
@@ -71,5 +71,5 @@ def _joint(name: str, kind: str, parent: str, child: str, xyz: str, axis: str, r
 
 def _loaded(text: list[str]) -> Robot:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UrdfWarning)  # links without mass are meant
+        warnings.simplefilter("ignore", UrdfWarning)  # massless links are intended
         return load("\n".join(['<robot name="counted">', *text, "</robot>"]))

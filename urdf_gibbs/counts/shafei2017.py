@@ -41,12 +41,12 @@ def labels(n: int, m: int, *, every_mode: bool = False) -> dict[tuple[str, str],
 
 
 def _counted(cells: Iterable[Cell], m: int, every_mode: bool) -> dict[tuple[str, str], int]:
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for cell in cells:
         block = cell.rows, cell.columns
         times = 1 if block == ("delta", "X") and not every_mode else m ** block.count("delta")
-        found[block] = found.get(block, 0) + times * len(cell.terms)
-    return found
+        counts[block] = counts.get(block, 0) + times * len(cell.terms)
+    return counts
 
 
 def drawn_cells(n: int) -> Iterable[Cell]:
@@ -68,9 +68,9 @@ def label_formula(*, drawn: bool = False) -> Polynomial:
 
 def remainder(shape: str = "3x3", *, drawn: bool = False) -> Formula:
     """What Table 2 prints less a scalar product for each label, by 3x3 or by 4x4."""
-    printed, found = SHAFEI_2017[shape], label_formula(drawn=drawn)
+    printed, labels_formula = SHAFEI_2017[shape], label_formula(drawn=drawn)
     products, sums = FOR_EACH[shape]
-    return Formula(printed.multiplications + found * -products, printed.additions + found * -sums)
+    return Formula(printed.multiplications + labels_formula * -products, printed.additions + labels_formula * -sums)
 
 
 # our counts ---------------------------------------------------------------------------------------------

@@ -140,8 +140,8 @@ def _shared(method: str) -> Formula:
 
     @cache
     def count(n_m: int, n_b: int) -> Literal:
-        found = literal(planar_tree(n_m, n_b), REFERENCES[method], "bias", S18, GRAVITY)
-        return found.inside("transform_derivatives", "_transforms", "place")
+        counts = literal(planar_tree(n_m, n_b), REFERENCES[method], "bias", S18, GRAVITY)
+        return counts.inside("transform_derivatives", "_transforms", "place")
 
     return fits(("n_m", "n_b"), POWERS, count, SIZES, CHECKS)
 

@@ -117,12 +117,12 @@ def value(formula: Formula, *sizes: int) -> Pair:
 def claims(rows: Sequence[Row], orders: Sequence[tuple[str, str]]) -> tuple[Claim, ...]:
     """For each pair of methods, whether the first needs fewer multiplications and fewer additions than the second."""
     by_name = {row.method: row for row in rows}
-    found = []
+    listed = []
     for less, more in orders:
         one, other = by_name[less], by_name[more]
         holds = {way: _below(getattr(one, way), getattr(other, way)) for way in WAYS if getattr(one, way) and getattr(other, way)}
-        found.append(Claim(f"{one.label} < {other.label}", holds))
-    return tuple(found)
+        listed.append(Claim(f"{one.label} < {other.label}", holds))
+    return tuple(listed)
 
 
 def _below(one: Pair, other: Pair) -> bool:
@@ -140,10 +140,10 @@ def fits_by_kind(
     variables: Sequence[str], powers: Sequence[Powers], count: Callable[..., Literal], sizes: Sequence[Powers], checks: Sequence[Powers]
 ) -> dict[str, Formula]:
     """The same for each kind of product."""
-    found: dict[str, Formula] = {}
+    fits_of_kind: dict[str, Formula] = {}
     for kind in count(*checks[-1]).by_kind():
-        found[kind] = _formula(variables, powers, lambda *size, kind=kind: _one_kind(count(*size), kind), sizes, checks)
-    return found
+        fits_of_kind[kind] = _formula(variables, powers, lambda *size, kind=kind: _one_kind(count(*size), kind), sizes, checks)
+    return fits_of_kind
 
 
 def _formula(
@@ -176,9 +176,9 @@ def parts(kinds: Mapping[str, Formula], *powers: int) -> str:
 
 def curves(formulas: Mapping[tuple[str, str], Formula], sizes: Sequence[Powers]) -> dict[tuple[str, str], dict[str, NDArray[np.float64]]]:
     """Each formula at all sizes."""
-    found = {}
+    by_method = {}
     for key, formula in formulas.items():
         pairs = [value(formula, *size) for size in sizes]
         names = ("multiplications", "additions", "equivalent")
-        found[key] = {name: np.array([getattr(one, name) for one in pairs]) for name in names}
-    return found
+        by_method[key] = {name: np.array([getattr(one, name) for one in pairs]) for name in names}
+    return by_method

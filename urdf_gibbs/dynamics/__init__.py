@@ -1,1 +1,1 @@
-"""What the papers say: formulations written once over a scalar type."""
+"""The formulations of the papers and our own, written once over any scalar type."""

@@ -1,8 +1,8 @@
-"""The composite-rigid-body algorithm in local frames: a peer to count operations against, not used by the public functions.
+"""The composite-rigid-body algorithm in local frames: a reference for operation counts, not used by the public functions.
 
 Leaf to root (Featherstone 2008, Sect. 6.2), a body's composite inertia is its own and its children's, each rotated and
 translated as (m, h, I) with I the 3x3 inertia about the origin; the force that a unit acceleration of a joint needs is read from
-it and walks up the tree. Forward dynamics: with RNEA's bias and the sparse factorisation M = Lᵀ D L (ibid., Sect. 6.5).
+it and is passed up the tree. Forward dynamics: with RNEA's bias and the sparse factorisation M = Lᵀ D L (ibid., Sect. 6.5).
 
 It has the economies of the production formulation (local_inertia.py) that do not depend on it: local frames, regrouped
 constants, and columns read after the joint's rotation, which does not move its axis. What differs is I in place of Sigma.

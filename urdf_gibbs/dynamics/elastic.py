@@ -118,7 +118,7 @@ def _about_one_axis(beam: Beam, delta: Scalars) -> Matrix:
 def _rodrigues(square: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:
     """a = sin/|theta|, b = (1 - cos)/|theta|^2, c = (|theta| - sin)/|theta|^3, and db/dx, dc/dx, of x = |theta|^2.
 
-    From series at a small part of the angle, which is then doubled: the series alone are useless beyond a turn, which torsion may reach.
+    From series at a small part of the angle, which is then doubled: the series alone fail beyond one turn, which torsion may exceed.
     """
     x = mul(0.25**DOUBLINGS, square)
     b, c, b_slope, c_slope = _series(x, 2), _series(x, 3), _series_slope(x, 2), _series_slope(x, 3)

@@ -21,7 +21,7 @@ def impact(
     formulation: ModuleType, model: Model, q: Scalars, v: Scalars, contacts: Sequence[Contact], restitution: Scalar
 ) -> tuple[Vector, Vector]:
     """(v after (nv), impulses (k) along the normals) for the velocity v before."""
-    return after(formulation.mass_matrix(model, q), normal_rows(formulation, model, q, contacts), v, restitution)
+    return solve_impact(formulation.mass_matrix(model, q), normal_rows(formulation, model, q, contacts), v, restitution)
 
 
 def normal_rows(formulation: ModuleType, model: Model, q: Scalars, contacts: Sequence[Contact]) -> Matrix:
@@ -29,7 +29,7 @@ def normal_rows(formulation: ModuleType, model: Model, q: Scalars, contacts: Seq
     return Matrix([formulation.point_jacobian(model, q, body, point).T @ Vector(normal) for body, point, normal in contacts])
 
 
-def after(M: list[list[Scalar]], Jn: list[list[Scalar]], v: Scalars, restitution: Scalar) -> tuple[Vector, Vector]:
+def solve_impact(M: list[list[Scalar]], Jn: list[list[Scalar]], v: Scalars, restitution: Scalar) -> tuple[Vector, Vector]:
     """Eq. 47 solved: [M, -J_nᵀ; J_n, 0] {v+; f} = [M v; -e J_n v].
 
     With -f in place of f and the contacts' rows first the matrix is symmetric, and M = Lᵀ D L is factorised first, from its last row up:

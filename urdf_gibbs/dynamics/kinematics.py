@@ -58,7 +58,7 @@ def jacobian(model: Model, q: Scalars, body: int, point: Scalars) -> Matrix:
 def elastic_screws(model: Model, q: Scalars, v: Scalars) -> Vector:
     """For each elastic joint, in world axes at the world's origin, angular first: its columns (6 each), and what rates alone contribute to
     the twist of its tip against its parent (6)."""
-    found: list[Scalar] = []
+    screws: list[Scalar] = []
     pose = placements(model, q)
     for body in model.bodies:
         if body.beam is None:
@@ -68,10 +68,10 @@ def elastic_screws(model: Model, q: Scalars, v: Scalars) -> Vector:
         R, p = _parent(body, pose)
         r = body.E.translation + tip.shift
         for angular, linear in zip(tip.angular, tip.linear, strict=True):
-            found += _at_the_origin(R, p, angular, linear + r.cross(angular))
+            screws += _at_the_origin(R, p, angular, linear + r.cross(angular))
         spin, speed = mixed(rate, tip.angular), mixed(rate, tip.linear)
-        found += _at_the_origin(R, p, tip.turning, tip.shifting + (speed.cross(spin) + r.cross(tip.turning)))
-    return Vector(found)
+        screws += _at_the_origin(R, p, tip.turning, tip.shifting + (speed.cross(spin) + r.cross(tip.turning)))
+    return Vector(screws)
 
 
 def _at_the_origin(R: Matrix, p: Vector, angular: Vector, linear: Vector) -> list[Scalar]:
@@ -139,9 +139,9 @@ def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[BodyMotion
     """How all bodies move at positions q, velocities v and accelerations a."""
     zero = Vector.zeros(3)
     world = BodyMotion(Matrix.identity(3), zero, zero, zero, zero, zero)
-    found: list[BodyMotion] = []
+    bodies: list[BodyMotion] = []
     for body, (R, p) in zip(model.bodies, placements(model, q), strict=True):
-        above = world if body.parent < 0 else found[body.parent]
+        above = world if body.parent < 0 else bodies[body.parent]
         r = p - above.p
         if body.beam is not None:  # its columns are in the parent's axes, and change
             rate, rise = ([x[column.iv] for column in body.columns] for x in (v, a))
@@ -158,8 +158,8 @@ def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[BodyMotion
         velocity = above.velocity + (carried + slide)
         alpha = above.alpha + (turning + above.omega.cross(spin))
         pulled = above.alpha.cross(r) + above.omega.cross(carried + slide)
-        found.append(BodyMotion(R, p, omega, velocity, alpha, above.acceleration + (pulled + sliding)))
-    return found
+        bodies.append(BodyMotion(R, p, omega, velocity, alpha, above.acceleration + (pulled + sliding)))
+    return bodies
 
 
 def momentum(model: Model, q: Scalars, v: Scalars, about: Scalars) -> Vector:

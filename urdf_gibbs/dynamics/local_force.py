@@ -38,7 +38,7 @@ def inverse_dynamics(model: LocalModel, q: Scalars, v: Scalars, a: Scalars, grav
     motions: list[Motion] = []
     for placed in bodies:
         parent = placed.body.parent
-        motions.append(outwards(placed, ground(gravity) if parent < 0 else motions[parent], v, a))
+        motions.append(child_motion(placed, ground(gravity) if parent < 0 else motions[parent], v, a))
     n: list[Vector] = []
     f: list[Vector] = []
     for placed, motion in zip(bodies, motions, strict=True):
@@ -63,7 +63,7 @@ def ground(gravity: Scalars) -> Motion:
     return Motion(REST, REST, -1.0 * Vector(gravity), Matrix.zeros(3, 3))
 
 
-def outwards(placed: Placed, parent: Motion, v: Scalars, a: Scalars) -> Motion:
+def child_motion(placed: Placed, parent: Motion, v: Scalars, a: Scalars) -> Motion:
     """The motion of a body from its parent's and its joint's rates."""
     omega, alpha = placed.down(parent.omega), placed.down(parent.alpha)
     origin = placed.down(parent.a + parent.U @ placed.p)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
-from urdf_gibbs.dynamics.local_force import Motion, bias, ground, load, outwards
+from urdf_gibbs.dynamics.local_force import Motion, bias, child_motion, ground, load
 from urdf_gibbs.dynamics.local_inertia import mass_matrix, polar
 from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
 from urdf_gibbs.dynamics.scalar import add, is_zero, mul, reciprocal, sub
@@ -20,7 +20,7 @@ Solution = tuple[list[Scalar], list[Scalar]]  # the unknowns, and the pivots
 
 @dataclass(slots=True)
 class Articulated:
-    """What a body feels of its subtree: blocks A, H, C and the forces n, f at dalpha = da = 0."""
+    """The articulated inertia of a subtree: blocks A, H, C and the forces n, f at dalpha = da = 0."""
 
     A: Matrix
     H: Matrix
@@ -46,28 +46,29 @@ def forward_dynamics(model: LocalModel, q: Scalars, v: Scalars, tau: Scalars, gr
     motions: list[Motion] = []
     for placed in bodies:
         parent = placed.body.parent
-        motions.append(outwards(placed, ground(gravity) if parent < 0 else motions[parent], v, [0.0] * model.nv))
-    forms = [own_form(placed, motion) for placed, motion in zip(bodies, motions, strict=True)]
+        motions.append(child_motion(placed, ground(gravity) if parent < 0 else motions[parent], v, [0.0] * model.nv))
+    forms = [body_form(placed, motion) for placed, motion in zip(bodies, motions, strict=True)]
     steps: list[list[Step]] = [[] for _ in bodies]
     for i in range(len(bodies) - 1, -1, -1):
         for axis in reversed(bodies[i].body.axes):
             steps[i].insert(0, eliminate(forms[i], axis, tau[axis.iv]))
         parent = bodies[i].body.parent
         if parent >= 0:
-            hand_up(forms[parent], bodies[i], forms[i])
+            add_to_parent(forms[parent], bodies[i], forms[i])
     acceleration: list[Scalar] = [0.0] * model.nv
     pivots: list[Scalar] = [1.0] * model.nv
     shifts: list[tuple[Vector, Vector]] = []
     for i, placed in enumerate(bodies):
-        dalpha, da = (Vector.zeros(3), Vector.zeros(3)) if placed.body.parent < 0 else carried(placed, shifts[placed.body.parent])
+        parent = placed.body.parent
+        dalpha, da = (Vector.zeros(3), Vector.zeros(3)) if parent < 0 else motion_from_parent(placed, shifts[parent])
         for step in steps[i]:
-            dalpha, da, acceleration[step.axis.iv] = released(step, dalpha, da)
+            dalpha, da, acceleration[step.axis.iv] = recover_acceleration(step, dalpha, da)
             pivots[step.axis.iv] = step.D
         shifts.append((dalpha, da))
     return acceleration, pivots
 
 
-def own_form(placed: Placed, motion: Motion) -> Articulated:
+def body_form(placed: Placed, motion: Motion) -> Articulated:
     """The body alone: A = tr(Sigma) 1 - Sigma, H = h~, C = m 1."""
     J, k = placed.J, placed.body.k
     S = J.Sigma
@@ -80,7 +81,7 @@ def own_form(placed: Placed, motion: Motion) -> Articulated:
 
 
 def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
-    """Solve the axis' own equation for its q'' and take it out of the form."""
+    """Solve the axis' own equation for its q'' and eliminate it from the form."""
     a, d = axis.angular, axis.linear
     Ua = form.A @ a + form.H @ d
     Ul = form.H.T @ a + form.C @ d
@@ -107,7 +108,7 @@ def eliminate(form: Articulated, axis: Axis, tau: Scalar) -> Step:
     return Step(axis, u, Wa, Wl, D)
 
 
-def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
+def add_to_parent(parent: Articulated, placed: Placed, form: Articulated) -> None:
     """Add a child's form to its parent's: turn, then H + p~ C and A + H p~ᵀ + p~ (H + p~C)ᵀ."""
     A, H, C, n, f = form.A, form.H, form.C, form.n, form.f
     rotations = ([] if placed.joint is None else [placed.joint]) + list(reversed(placed.body.fixed))
@@ -125,14 +126,14 @@ def hand_up(parent: Articulated, placed: Placed, form: Articulated) -> None:
     parent.f = parent.f + f
 
 
-def carried(placed: Placed, parent: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+def motion_from_parent(placed: Placed, parent: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
     """dalpha and da that the parent's give the body, in its axes."""
     dalpha, da = parent
     return placed.down(dalpha), placed.down(da + dalpha.cross(placed.p))
 
 
-def released(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Scalar]:
-    """The axis' q'', and the motion with it."""
+def recover_acceleration(step: Step, dalpha: Vector, da: Vector) -> tuple[Vector, Vector, Scalar]:
+    """The axis' q'', and the body's motion including it."""
     acceleration = sub(step.u, add(step.angular @ dalpha, step.linear @ da))
     return dalpha + acceleration * step.axis.angular, da + acceleration * step.axis.linear, acceleration
 

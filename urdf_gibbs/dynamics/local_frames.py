@@ -1,11 +1,11 @@
-"""Constants of the production formulation, made once for each robot: frames chosen so that little is left to compute.
+"""Constants of the production formulation, made once for each robot: frames chosen to minimise the remaining computation.
 
 For each joint (docs/pages/formulations/production.md, step 0):
 - the body's frame is turned so that a revolute axis is a coordinate axis k and the fixed rotation before the joint is the
   identity where the axis is a coordinate axis of the parent, else one or two plane rotations;
 - its origin slides along the axis so that the offset p from the parent has no component along it; a prismatic body keeps its
   parent's axes and its origin starts at the parent's, so p = b q;
-- what a joint cannot see moves to the parent: mass on a revolute axis (m, h_k, Sigma_kk), the second moments Sigma of a
+- what does not affect a joint moves to the parent: mass on a revolute axis (m, h_k, Sigma_kk), the second moments Sigma of a
   prismatic body.
 """
 
@@ -26,7 +26,7 @@ from urdf_gibbs.robot.spatial import plane_rotation
 
 Array = NDArray[np.float64]
 LOCAL_MODELS: Shelf[tuple[()], LocalModel] = Shelf()
-DUST = 1e-14  # of a direction cosine or, relative to the robot's size, of a length: what rounded angles leave
+ROUND_OFF = 1e-14  # of a direction cosine or, relative to the robot's size, of a length: what rounded angles leave
 
 
 def local_model(robot: Robot) -> LocalModel:
@@ -48,7 +48,7 @@ def parametric_model(robot: Robot, parameters: list[Scalar]) -> LocalModel:
 def _combined(units: Array, parameters: list[Scalar]) -> Moments:
     def entry(i: int, j: int) -> Scalar:
         total: Scalar = 0.0
-        for p in np.flatnonzero(np.abs(units[:, i, j]) > DUST * np.abs(units[:, i, j]).max()):
+        for p in np.flatnonzero(np.abs(units[:, i, j]) > ROUND_OFF * np.abs(units[:, i, j]).max()):
             total = add(total, mul(float(units[p, i, j]), parameters[p]))
         return total
 
@@ -92,7 +92,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
         k, sign, b = 2, 1.0, np.zeros(3)
         fixed: list[Rotation] = []
         if joint.type in ("revolute", "continuous"):
-            b = _dusted(R0 @ axis)
+            b = _without_round_off(R0 @ axis)
             b = b / np.linalg.norm(b)
             k, rotations, sign = _align(b)
             fixed = list(rotations)
@@ -102,7 +102,7 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
             axes = [Axis(Vector((sign * np.eye(3)[k]).tolist()), Vector.zeros(3), joint.iv, joint.ratio)]
         elif joint.type == "prismatic":
             turn[i] = R0.T
-            b = _dusted(R0 @ axis)
+            b = _without_round_off(R0 @ axis)
             offset = np.zeros(3)
             if i not in has_child and robot.mass[i] > 0.0:  # a leaf's first moments vanish about its centre of mass
                 centre = p0 + R0 @ robot.centre_of_mass[i]
@@ -111,14 +111,14 @@ def _frames(robot: Robot) -> tuple[list[Body], list[Array], list[Array]]:
             axes = [Axis(Vector.zeros(3), Vector(b.tolist()), joint.iv, joint.ratio)]
         else:
             turn[i] = np.reshape(plane_rotation(joint.axis), (3, 3)) if joint.type == "planar" else np.eye(3)
-            F = _dusted(R0 @ turn[i])
+            F = _without_round_off(R0 @ turn[i])
             fixed = [] if np.array_equal(F, np.eye(3)) else [Full(Matrix(F.tolist()))]
             offset = p0
             axes = _several(joint.type, joint.iv)
         # An axis along -e_k turns the other way: the angle changes its sign, not the frame.
         tie = (sign * joint.ratio, sign * joint.offset)
         kind = "revolute" if joint.type == "continuous" else joint.type
-        clean = np.where(np.abs(offset) <= DUST * length, 0.0, offset)
+        clean = np.where(np.abs(offset) <= ROUND_OFF * length, 0.0, offset)
         place = (Vector(clean.tolist()), Vector(b.tolist()))
         bodies.append(Body(kind, parent, k, fixed, *place, axes, joint.iq, *tie, nothing, i not in has_child))
     return bodies, turn, slide
@@ -153,7 +153,7 @@ def _in_frame(J: Array, C: Array, o: Array) -> Array:
 
 
 def _regrouped(bodies: list[Body], moments: list[Array]) -> list[Array]:
-    """Leaf to root, each joint hands to its parent what it cannot see; moments are (..., 4, 4)."""
+    """Leaf to root, each joint passes to its parent the moments that do not affect it; moments are (..., 4, 4)."""
     moments = list(moments)
     for i in range(len(bodies) - 1, -1, -1):
         body, J = bodies[i], moments[i]
@@ -174,7 +174,7 @@ def _regrouped(bodies: list[Body], moments: list[Array]) -> list[Array]:
 
 
 def _constant(J: Array) -> Moments:
-    """Plain floats, with the dust of turning taken out."""
+    """Plain floats, with the round-off of the rotations set to zero."""
     clean = 0.5 * (J + J.T)
     for block in (np.s_[:3, :3], np.s_[:3, 3]):  # each in its own unit
         part = clean[block]
@@ -214,6 +214,6 @@ def _orthonormal(R: Array) -> Array:
     return 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
 
 
-def _dusted(x: Array) -> Array:
-    clean = np.where(np.abs(x) <= DUST, 0.0, x)
-    return np.where(np.abs(np.abs(clean) - 1.0) <= DUST, np.sign(clean), clean)
+def _without_round_off(x: Array) -> Array:
+    clean = np.where(np.abs(x) <= ROUND_OFF, 0.0, x)
+    return np.where(np.abs(np.abs(clean) - 1.0) <= ROUND_OFF, np.sign(clean), clean)

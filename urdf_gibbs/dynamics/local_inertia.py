@@ -1,7 +1,7 @@
 """The mass matrix by the tree-wise Gibbs-Appell recursion in local frames, projected (docs/pages/formulations/production.md, step 1).
 
-Leaf to root, each body hands J = (m, h, Sigma) of its subtree to its parent; the force (n, f) that a unit acceleration of a
-joint needs is read from J once and walks up the tree: six numbers, never a 4x4 matrix.
+Leaf to root, each body passes J = (m, h, Sigma) of its subtree to its parent; the wrench (n, f) that a unit acceleration of a
+joint needs is computed from J once and passed up the tree: six numbers, never a 4x4 matrix.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def mass_matrix(model: LocalModel, q: Scalars, wanted: Wanted = None) -> Matrix:
     about = [polar(body.J.Sigma, max(common, 0)) for body in model.bodies]  # moments of the subtrees about the common axis
     for i in range(len(bodies) - 1, -1, -1):
         placed = bodies[i]
-        in_W, behind = settled(placed, J[i])
+        in_W, behind = turned_into_joint_frame(placed, J[i])
         for c, axis in enumerate(placed.body.axes):
             wrench = axis_wrench(axis, in_W)
             if placed.body.kind == "revolute":  # the moment of inertia about the axis does not turn; a leaf's is a constant
@@ -36,7 +36,7 @@ def mass_matrix(model: LocalModel, q: Scalars, wanted: Wanted = None) -> Matrix:
         if placed.body.parent >= 0:
             if common >= 0:  # in the plane one moment does: the second moments themselves need never be turned
                 about[placed.body.parent] = add(about[placed.body.parent], add(about[i], _shift(in_W, placed.p, common)))
-            J[placed.body.parent] = joined(J[placed.body.parent], lifted(behind, in_W))
+            J[placed.body.parent] = sum_of_moments(J[placed.body.parent], moments_at_parent(behind, in_W))
     return M
 
 
@@ -53,8 +53,8 @@ def _shift(J: Moments, p: Vector, k: int) -> Scalar:
     return total
 
 
-def settled(placed: Placed, J: Moments) -> tuple[Moments, Placed]:
-    """A revolute body's J turned into W, where its axis is the same, and the body with that rotation done; others as they are."""
+def turned_into_joint_frame(placed: Placed, J: Moments) -> tuple[Moments, Placed]:
+    """A revolute body's J rotated into W, which has the same joint axis, and the body with that rotation applied; others unchanged."""
     if placed.joint is None or placed.body.kind != "revolute":
         return J, placed
     return turned_moments(placed.joint, J), Placed(placed.body, None, placed.p, J)
@@ -77,31 +77,31 @@ def axis_wrench(axis: Axis, J: Moments) -> Wrench:
     return J.h.cross(d), J.m * d
 
 
-def walked(placed: Placed, wrench: Wrench) -> Wrench:
+def wrench_at_parent(placed: Placed, wrench: Wrench) -> Wrench:
     """(n, f) at the body's origin as the parent's origin and axes see it: n + p x f."""
     n, f = placed.up(wrench[0]), placed.up(wrench[1])
     return n + placed.p.cross(f), f
 
 
 def _add_column(M: Matrix, bodies: list[Placed], i: int, c: int, wrench: Wrench, behind: Placed, wanted: Wanted) -> None:
-    """Entries of M between axis c of body i and the axes at or above it; the wrench walks no further than to the last one wanted."""
+    """Entries of M between axis c of body i and the axes at or above it; the wrench is passed up no further than the last axis wanted."""
     axis = bodies[i].body.axes[c]
-    for other in _asked(axis, bodies[i].body.axes[: c + 1], wanted):
+    for other in _wanted_axes(axis, bodies[i].body.axes[: c + 1], wanted):
         _add_entry(M, other, axis, wrench, diagonal=other is axis)
     above = []
     while (i := bodies[i].body.parent) >= 0:
-        above.append(_asked(axis, bodies[i].body.axes, wanted))
+        above.append(_wanted_axes(axis, bodies[i].body.axes, wanted))
     while above and not above[-1]:
         above.pop()
     placed = behind
     for axes in above:
-        wrench = walked(placed, wrench)
+        wrench = wrench_at_parent(placed, wrench)
         placed = bodies[placed.body.parent]
         for other in axes:
             _add_entry(M, other, axis, wrench, diagonal=False)
 
 
-def _asked(axis: Axis, others: Sequence[Axis], wanted: Wanted) -> Sequence[Axis]:
+def _wanted_axes(axis: Axis, others: Sequence[Axis], wanted: Wanted) -> Sequence[Axis]:
     """The axes whose entry with ``axis`` is wanted."""
     if wanted is None:
         return others
@@ -116,7 +116,7 @@ def _add_entry(M: Matrix, row: Axis, column: Axis, wrench: Wrench, diagonal: boo
         M[column.iv][row.iv] = add(M[column.iv][row.iv], value) if row.iv == column.iv else M[row.iv][column.iv]
 
 
-def lifted(placed: Placed, J: Moments) -> Moments:
+def moments_at_parent(placed: Placed, J: Moments) -> Moments:
     """J in the parent's axes about the parent's origin: Sigma + p gᵀ + g pᵀ with g = h + m p / 2."""
     h, S = J.h, J.Sigma
     rotations = list(reversed(placed.body.fixed))
@@ -138,5 +138,5 @@ def lifted(placed: Placed, J: Moments) -> Moments:
     return Moments(J.m, h + J.m * p, Sigma)
 
 
-def joined(one: Moments, other: Moments) -> Moments:
+def sum_of_moments(one: Moments, other: Moments) -> Moments:
     return Moments(add(one.m, other.m), one.h + other.h, symmetric(lambda i, j: add(one.Sigma[i][j], other.Sigma[i][j])))

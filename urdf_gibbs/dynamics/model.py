@@ -72,10 +72,10 @@ def model_of(robot: Robot) -> Model:
 
 
 def with_model(robot: Robot, model: Model) -> Robot:
-    """The same robot with these constants for its own, such as symbols in the place of numbers."""
-    made = replace(robot)
-    MODELS.of(made)[()] = model
-    return made
+    """The same robot with other constants, such as symbols in place of numbers."""
+    copy = replace(robot)
+    MODELS.of(copy)[()] = model
+    return copy
 
 
 def _build(robot: Robot) -> Model:
@@ -127,11 +127,11 @@ def column_sum(body: Body, v: Scalars, kind: str) -> Vector:
 
 def path(model: Model, body: int) -> list[int]:
     """The bodies from the root to ``body``, itself last; none for -1, the world."""
-    found: list[int] = []
+    bodies: list[int] = []
     while body >= 0:
-        found.append(body)
+        bodies.append(body)
         body = model.bodies[body].parent
-    return found[::-1]
+    return bodies[::-1]
 
 
 def add_element(M: list[list[Scalar]], one: Column, other: Column, value: Scalar) -> None:

@@ -70,11 +70,11 @@ def _transforms(model: Model, q: Scalars) -> tuple[list[Matrix], list[Matrix]]:
 def _seen(model: Model, A: list[Matrix], i: int) -> Seen:
     """jT_l for the bodies j from the root to body l = i."""
     jT_l = Matrix.identity(4)
-    found: Seen = []
+    seen: Seen = []
     for j in reversed(path(model, i)):
-        found.append((j, jT_l))
+        seen.append((j, jT_l))
         jT_l = A[j] @ jT_l
-    return found[::-1]
+    return seen[::-1]
 
 
 def _derivatives(model: Model, T: list[Matrix], seen: Seen) -> list[tuple[int, Column, Matrix]]:

@@ -1,4 +1,4 @@
-"""The formulations by name: which there are, which of them are for elastic links, and which a robot is compared by."""
+"""The formulations by name: all of them, those for elastic links, and those used to validate a robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from urdf_gibbs.robot.model import Robot
 
 
 class Formulations(Mapping[str, ModuleType]):
-    """Modules of dynamics/ by the names of their files, imported when first asked for: most programs need none of them."""
+    """Modules of dynamics/ by the names of their files, imported on first use: most programs need none of them."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
@@ -53,7 +53,7 @@ BASELINES: tuple[Method, ...] = (
     "gibbs_appell_3x3",
     "generalised_momentum",
     "pseudo_inertia",
-)  # what S18 and WJ compare theirs with
+)  # formulations that S18 and WJ compare with
 FLEXIBLE_METHODS: tuple[Method, ...] = (
     COMPILED,
     "gibbs_appell_flexible",
@@ -63,12 +63,12 @@ AS_PRINTED: tuple[Method, ...] = ("shafei2017",)  # a paper's own steps, for ela
 
 
 def methods_of(robot: Robot) -> tuple[Method, ...]:
-    """The formulations that a robot is compared by unless others are named."""
+    """The formulations that validate a robot by default."""
     return FLEXIBLE_METHODS if robot.is_flexible else METHODS
 
 
 def all_methods_of(robot: Robot) -> tuple[Method, ...]:
-    """Every formulation that a robot can be asked for."""
+    """Every formulation that can be used for a robot."""
     if not robot.is_flexible:
         return (*METHODS, *BASELINES)
     from urdf_gibbs.dynamics.shafei2017_links import is_chain
@@ -82,7 +82,7 @@ def checked_method(robot: Robot, method: Any) -> Method:
     if name in AS_PRINTED:
         from urdf_gibbs.dynamics.shafei2017_links import links_of
 
-        links_of(model_of(robot))  # says what it expects
+        links_of(model_of(robot))  # raises, with what it expects
     elif robot.is_flexible and name not in FLEXIBLE_METHODS:
         expected = ", ".join(FLEXIBLE_METHODS)
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""The recursive Newton-Euler algorithm in local frames: a peer to count operations against, not used by the public functions.
+"""The recursive Newton-Euler algorithm in local frames: a reference for operation counts, not used by the public functions.
 
 In its most economical textbook form (Khalil and Kleinfinger 1987): outwards the motion of each body's origin, with
 U = alpha~ + w~w~ for the accelerations a + U p and the forces f = m a + U h; moments by Euler, n = I alpha + w x I w + h x a;

@@ -84,22 +84,22 @@ class Chain:
 
     def quantity(self, name: str, j: Frame, k: Frame) -> Matrix:
         """A quantity of the appendix (3x3), made once."""
-        found = self.known.get((name, j, k))
-        if found is None:
-            found = self.known[name, j, k] = getattr(self, name)(j, k)
-        return found
+        value = self.known.get((name, j, k))
+        if value is None:
+            value = self.known[name, j, k] = getattr(self, name)(j, k)
+        return value
 
     def place(self, axes: int, i: int, j: int) -> Vector:
         """r_{O_i/O_j}, i > j, in the axes of a link: from the one that is a link shorter, away from these axes; made once."""
-        found = self.known_places.get((axes, i, j))
-        if found is None:
+        vector = self.known_places.get((axes, i, j))
+        if vector is None:
             added = j if axes == i else i - 1
-            found = self.R[axes, added] @ self.shapes[added].r
+            vector = self.R[axes, added] @ self.shapes[added].r
             if i > j + 1:
                 shorter = self.place(axes, i, j + 1) if axes == i else self.place(axes, i - 1, j)
-                found = shorter + found
-            self.known_places[axes, i, j] = found
-        return found
+                vector = shorter + vector
+            self.known_places[axes, i, j] = vector
+        return vector
 
     def sigma(self, j: Frame, k: Frame) -> Matrix:
         """A.1-A.4: j and k, with and without +."""

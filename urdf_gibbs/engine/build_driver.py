@@ -1,7 +1,7 @@
 """Compile the driver to one portable module: ``python -m urdf_gibbs.engine.build_driver [FILE]``. Needs Numba.
 
-Numba gives LLVM IR for each entry. Linked to one module, with its memory from malloc and without its Python, its exceptions and
-anything of a CPU or system, it is text that every LLVM since 20 makes into machine code. Built twice it is the same to the last byte.
+Numba gives LLVM IR for each entry. All entries are linked to one module that allocates with malloc and contains no Python, no exceptions
+and nothing specific to a CPU or system: text that every LLVM since version 20 can compile. The build is reproducible to the last byte.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from urdf_gibbs.engine import driver_code, jit
 
-# No machine shall be seen in the result, nor the order in which Python walks through a set. Read when Numba is imported.
+# The result must depend neither on this machine nor on the order of Python sets. Numba reads these when it is imported.
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "NUMBA_CPU_NAME": "generic",
@@ -30,8 +30,8 @@ ENVIRONMENT = {
     "NUMBA_OPT": "3",
 }
 
-# What Numba's arrays ask of its runtime, which is in C. MemInfo: references, three pointers (the third: the data), size, allocator.
-# A reshape is only asked of arrays in C order, where it always works out.
+# The functions that Numba's arrays call in its C runtime. MemInfo: references, three pointers (the third: the data), size, allocator.
+# Only arrays in C order are reshaped, which always succeeds.
 RUNTIME = """
 %MemInfo = type { i64, ptr, ptr, ptr, i64, ptr }
 declare ptr @PyMem_RawMalloc(i64)
@@ -84,7 +84,7 @@ end:
 """
 
 
-def compiled() -> list[str]:
+def compile_entries() -> list[str]:
     """The text of one module for each entry."""
     from numba.core import compiler, cpu
     from numba.core.codegen import CPUCodeLibrary
@@ -92,7 +92,7 @@ def compiled() -> list[str]:
     from numba.core.registry import cpu_target
 
     import urdf_gibbs.contact.coulomb
-    import urdf_gibbs.simulation.stepping  # noqa: F401  the decorators note everything
+    import urdf_gibbs.simulation.stepping  # noqa: F401  its decorators, and those of what it imports, register all functions
     from urdf_gibbs.engine import numba_types
 
     def finished(library: Any) -> None:
@@ -100,8 +100,8 @@ def compiled() -> list[str]:
         library._verify_declare_only_symbols()
         library._finalized = True
 
-    # Nothing is run here: no machine code, which would also leave marks of this CPU in the modules. All that is
-    # optimised is the whole, once.
+    # Nothing is run here, so no machine code is made, which would leave traces of this CPU in the modules. Only the linked
+    # module is optimised, once.
     CPUCodeLibrary._finalize_final_module = finished
     CPUCodeLibrary._optimize_final_module = lambda library: None
     cpu.CPUContext.get_executable = lambda context, library, description, environment: [].append  # Numba wants some built-in method
@@ -110,24 +110,24 @@ def compiled() -> list[str]:
     flags.nrt = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.error_model = "numpy"
     texts = []
-    for made in jit.entries.values():
-        arguments, returned = tuple(map(numba_types.kind_of, made.kinds)), numba_types.kind_of(made.returns)
+    for entry in jit.entries.values():
+        arguments, returned = tuple(map(numba_types.kind_of, entry.kinds)), numba_types.kind_of(entry.returns)
         with global_compiler_lock:
             result = compiler.compile_extra(
-                cpu_target.typing_context, cpu_target.target_context, made.function, arguments, returned, flags, {}
+                cpu_target.typing_context, cpu_target.target_context, entry.function, arguments, returned, flags, {}
             )
             result.library._ensure_finalized()
-        texts.append(portable(result.library.get_llvm_str()) + _door(made, result.fndesc.llvm_func_name))
+        texts.append(without_target(result.library.get_llvm_str()) + _c_wrapper(entry, result.fndesc.llvm_func_name))
     return texts
 
 
-def _door(made: jit.Entry, inner: str) -> str:
-    """The entry as a C function: Numba's own returns a status, and its result by a pointer."""
-    kinds = [{int: "i64", float: "double"}.get(kind, "ptr") for kind in made.kinds]
-    kind, nothing, bad = ("double", "0.0", "0x7FF8000000000000") if made.returns is float else ("i64", "0", str(jit.OUT_OF_MEMORY))
+def _c_wrapper(entry: jit.Entry, inner: str) -> str:
+    """A C function for the entry: Numba's own function returns a status, and its result through a pointer."""
+    kinds = [{int: "i64", float: "double"}.get(kind, "ptr") for kind in entry.kinds]
+    kind, nothing, bad = ("double", "0.0", "0x7FF8000000000000") if entry.returns is float else ("i64", "0", str(jit.OUT_OF_MEMORY))
     parameters = ", ".join(f"{one} %a{i}" for i, one in enumerate(kinds))
     return f"""
-define {kind} @"{made.name}"({parameters}) {{
+define {kind} @"{entry.name}"({parameters}) {{
   %result = alloca {kind}
   %exception = alloca ptr
   store {kind} {nothing}, ptr %result
@@ -140,59 +140,64 @@ define {kind} @"{made.name}"({parameters}) {{
 """
 
 
-def linked(texts: list[str]) -> str:
-    """One module in which only the entries can be seen, optimised as far as no CPU is needed to know."""
+def portable_module(texts: list[str]) -> str:
+    """The modules of the entries as one, in a form that every machine can compile."""
+    return check(without_attributes(shorten_names(without_target(link(texts)))))
+
+
+def link(texts: list[str]) -> str:
+    """One module that exports only the entries, optimised as far as possible without knowing the CPU."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine(cpu="generic", features="", opt=3)
     context = llvm.create_context()
-    whole = llvm.parse_assembly(RUNTIME, context)
-    whole.data_layout = str(machine.target_data)  # of numbers and pointers all systems of 64 bits have the same
+    module_all = llvm.parse_assembly(RUNTIME, context)
+    module_all.data_layout = str(machine.target_data)  # the same for numbers and pointers on all 64-bit systems
     for text in texts:
         module = llvm.parse_assembly(text, context)
-        module.data_layout = whole.data_layout
+        module.data_layout = module_all.data_layout
         for function in module.functions:
             if not function.is_declaration and function.name not in jit.entries:
                 function.linkage = "linkonce_odr"
-        whole.link_in(module)
-    for value in (*whole.functions, *whole.global_variables):
+        module_all.link_in(module)
+    for value in (*module_all.functions, *module_all.global_variables):
         if not value.is_declaration and value.name not in jit.entries:
             value.linkage = "internal"
-    # As Numba does: once so that references meet in one function and cancel, then for good.
+    # As Numba does: once so that reference counts meet in one function and cancel, then the final optimisation.
     for level in (2, 3):
         tuning = llvm.create_pipeline_tuning_options(speed_level=level)
         tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
         passes = llvm.create_pass_builder(machine, tuning)
         manager = passes.getModulePassManager()
         manager.add_refprune_pass()
-        manager.run(whole, passes)
-    whole.verify()
-    return str(whole)
+        manager.run(module_all, passes)
+    module_all.verify()
+    return str(module_all)
 
 
-def portable(text: str) -> str:
+def without_target(text: str) -> str:
     return re.sub(r"^(target (datalayout|triple)|source_filename) = .*\n", "", text, flags=re.MULTILINE)
 
 
-def named(text: str) -> str:
-    """Short names: Numba's spell out all types, and count what was compiled before."""
+def shorten_names(text: str) -> str:
+    """Replace Numba's names, which spell out all types and contain a running number, by short ones."""
     declared = set(re.findall(r'^declare .*?@"?([^"(]+)"?\(', text, flags=re.MULTILINE))
     names: dict[str, str] = {}
 
-    def short(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
+    def short(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
         if name is None or name in jit.entries or name in declared:
-            return found[0]
+            return match[0]
         if name not in names:
-            names[name] = f"f{len(names)}_{_own_name(name)}"
+            names[name] = f"f{len(names)}_{_function_name(name)}"
         return f"@{names[name]}"
 
     text = re.sub(r', !"[^"]*"', "", text)  # of scopes
     return re.sub(r'c"[^"]*"|@"([^"]+)"|@([A-Za-z0-9_.$]+)', short, text)
 
 
-def _own_name(mangled: str) -> str:
+def _function_name(mangled: str) -> str:
     """The function's name: _ZN, then the length and letters of package, module, name, then B: what the compiler added."""
     at, name = 3, ""
     while mangled.startswith("_ZN") and (length := re.match(r"\d+", mangled[at:])):
@@ -202,8 +207,8 @@ def _own_name(mangled: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def plain(text: str) -> str:
-    """Without attributes, which differ between the versions of LLVM."""
+def without_attributes(text: str) -> str:
+    """Remove attributes, which differ between versions of LLVM."""
     multiline = re.MULTILINE
     text = re.sub(r"^attributes #\d+ = .*\n", "", text, flags=multiline)
     text = re.sub(r"^(declare .*?\))( local_unnamed_addr)?( #\d+)?$", r"\1", text, flags=multiline)
@@ -218,8 +223,8 @@ def plain(text: str) -> str:
     return re.sub(r"^.*@llvm\.lifetime\..*\n", "", text, flags=multiline)
 
 
-def checked(text: str) -> str:
-    """Refuse what would not run elsewhere."""
+def check(text: str) -> str:
+    """Exit with an error if the module would not run on other machines."""
     import llvmlite.binding as llvm
 
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
@@ -228,10 +233,10 @@ def checked(text: str) -> str:
         outside = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
     if missing := jit.entries.keys() - defined:
         raise SystemExit(f"not in the module: {', '.join(sorted(missing))}")
-    if unknown := outside - driver_code.OUTSIDE:
-        raise SystemExit(f"the module calls {', '.join(sorted(unknown))}; expected only {', '.join(sorted(driver_code.OUTSIDE))}")
-    if found := re.search(r"inttoptr \(i64 \d+|^attributes|^target ", text, flags=re.MULTILINE):
-        raise SystemExit(f"the module has {found[0]!r} in it, which belongs to this machine")
+    if unknown := outside - driver_code.EXTERNAL:
+        raise SystemExit(f"the module calls {', '.join(sorted(unknown))}; expected only {', '.join(sorted(driver_code.EXTERNAL))}")
+    if match := re.search(r"inttoptr \(i64 \d+|^attributes|^target ", text, flags=re.MULTILINE):
+        raise SystemExit(f"the module has {match[0]!r} in it, which belongs to this machine")
     return text
 
 
@@ -242,7 +247,7 @@ def build(path: Path) -> None:
 
     started = time.process_time()
     stamp = driver_code.stamp()
-    text = checked(plain(named(portable(linked(compiled())))))
+    text = portable_module(compile_entries())
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     made_by = f"Numba {numba.__version__}, llvmlite {llvmlite.__version__}, Python {python}, {sys.platform} {platform.machine()}"
     if driver_code.stamp() != stamp:

@@ -1,9 +1,9 @@
-"""The machine code of the compiled driver: a portable module that comes with the package, made for this machine when first used.
+"""The machine code of the compiled driver: a portable module that comes with the package, compiled for this machine on first use.
 
     sources --build_driver.py (Numba, half a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
 
-The module carries a stamp of the sources it was made from. Where they have changed since, in a developer's clone, it is built
-again and kept in the cache; everything after that is the same.
+The module carries a hash of the sources it was built from. If they have changed since, as in a developer's clone, it is built again
+and kept in the cache.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from urdf_gibbs.errors import DriverError
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = Path(__file__).with_name("driver.ll.xz")
 DECORATED = re.compile(rb"^@(jit|jit_inline|entry|block|struct)\b", re.MULTILINE)
-# What has a say without a decorated function in it: tables of constants, and how things are compiled.
-BESIDE = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
+# Files that affect the module although they contain no decorated function: tables of constants, and the compiler itself.
+ALSO_COMPILED = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
 MEMORY = ("PyMem_RawMalloc", "PyMem_RawFree")  # Python's raw allocator, which needs no lock
-# Of the C library: what compiled code may call, and what LLVM makes of its own operations.
+# Functions of the C library that compiled code may call, or that LLVM substitutes for its own operations.
 LIBRARY = (
     *("acos", "asin", "atan", "atan2", "cos", "cosh", "sin", "sincos", "sinh", "tan", "tanh"),
     *("cbrt", "exp", "exp2", "expm1", "hypot", "ldexp", "log", "log10", "log1p", "log2", "pow", "sqrt"),
     *("ceil", "copysign", "fabs", "floor", "fmod", "nearbyint", "rint", "round", "trunc"),
     *("memcmp", "memcpy", "memmove", "memset"),
 )
-OUTSIDE = frozenset(MEMORY + LIBRARY)  # what the module may call
+EXTERNAL = frozenset(MEMORY + LIBRARY)  # all functions that the module may call
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
 
 def sources() -> list[Path]:
     """All files that are compiled into the driver."""
-    found = sorted(path for room in ("contact", "engine", "simulation") for path in (PACKAGE / room).glob("**/*.py"))
-    return [path for path in found if path.name in BESIDE or DECORATED.search(path.read_bytes())]
+    files = sorted(path for room in ("contact", "engine", "simulation") for path in (PACKAGE / room).glob("**/*.py"))
+    return [path for path in files if path.name in ALSO_COMPILED or DECORATED.search(path.read_bytes())]
 
 
 def stamp() -> str:
-    """Of the sources: their names and bytes, whatever ends their lines."""
+    """Hash of the sources: names and contents, independent of line endings."""
     digest = hashlib.sha256()
     for path in sources():
         text = path.read_bytes().replace(b"\r\n", b"\n")
@@ -58,12 +58,12 @@ def stamp() -> str:
 
 
 def packed(stamp: str, made_by: str, text: str) -> bytes:
-    """A module as it is kept in a file."""
+    """A module in the form of its file."""
     return lzma.compress(f"; sources {stamp}\n; {made_by}\n{text}".encode(), preset=9)
 
 
 def unpacked(data: bytes, stamp: str) -> str | None:
-    """The text of a module; None where it is damaged or was made from other sources than those of the stamp."""
+    """The text of a module; None if it is damaged or was built from other sources than those of the stamp."""
     try:
         text = lzma.decompress(data).decode()
     except (lzma.LZMAError, EOFError, UnicodeDecodeError):
@@ -72,7 +72,7 @@ def unpacked(data: bytes, stamp: str) -> str | None:
 
 
 def module() -> str:
-    """The text for the sources as they are: the one that comes with the package, else from the cache, else built."""
+    """The module for the present sources: the one that comes with the package, else from the cache, else newly built."""
     wanted = stamp()
     try:
         text = unpacked(SHIPPED.read_bytes(), wanted)
@@ -83,13 +83,13 @@ def module() -> str:
     key = hashlib.sha256(f"driver {wanted}".encode()).hexdigest()
     text = unpacked(read_cached(key) or b"", wanted)
     if text is None:
-        data, text = _built(wanted)
+        data, text = _build(wanted)
         write_cached(key, data)
     return text
 
 
-def _built(wanted: str) -> tuple[bytes, str]:
-    """By Numba, in a process of its own."""
+def _build(wanted: str) -> tuple[bytes, str]:
+    """Build the module with Numba, in a separate process."""
     if importlib.util.find_spec("numba") is None:
         raise DriverError(
             f"{SHIPPED} is missing, damaged or was made from other sources than those in {PACKAGE}, and Numba, which compiles them, "
@@ -110,7 +110,7 @@ def _built(wanted: str) -> tuple[bytes, str]:
 
 @cache
 def address(name: str) -> int:
-    """Of the machine code of an entry."""
+    """Address of the machine code of an entry."""
     return _code().address(name)
 
 
@@ -120,14 +120,14 @@ def _code() -> Code:
 
 
 def _symbols() -> dict[str, int]:
-    """Addresses of what the module calls."""
-    found = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in MEMORY}
+    """Addresses of the functions that the module calls."""
+    symbols = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in MEMORY}
     for name in (None, "libm.so.6", "ucrtbase", "vcruntime140"):
         try:
             library = ctypes.CDLL(name)
         except (OSError, TypeError):  # TypeError: Windows has no library None
             continue
         for one in LIBRARY:
-            if one not in found and hasattr(library, one):
-                found[one] = ctypes.cast(library[one], ctypes.c_void_p).value or 0
-    return found
+            if one not in symbols and hasattr(library, one):
+                symbols[one] = ctypes.cast(library[one], ctypes.c_void_p).value or 0
+    return symbols

@@ -17,8 +17,8 @@ from typing import Any
 from urdf_gibbs.engine.graph import Node, needed
 
 LANES = 4
-FLAGS = "contract nsz"  # a * b + c may be one instruction; the sign of a zero is free
-FAR = 1e6  # beyond it, and for NaN and infinity, sine and cosine come from the C library
+FLAGS = "contract nsz"  # a * b + c may be fused; the sign of a zero does not matter
+FAR = 1e6  # for larger arguments, NaN and infinity, sine and cosine come from the C library
 
 BAD_QUATERNION, SINGULAR, NO_MEMORY = 1, 2, 4
 CLEARING = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
@@ -54,7 +54,7 @@ COSINE = (
     -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
 )  # fmt: skip
 HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which stands in the low bits
+ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, held in the low bits
 
 
 def literal(x: float) -> str:
@@ -156,7 +156,7 @@ def function_ir(program: Program, name: str, linkage: str = "") -> str:
     arguments = ", ".join([f"ptr noalias %in{i}" for i in range(len(program.inputs))] + ["ptr noalias %out"])
     order = needed([*program.outputs, *(check.value for check in program.checks)])
     names = _single_trigonometry(f, program, order)
-    wanted = _wanted(program)
+    wanted = _outputs_of(program)
     zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
     if 2 * zeros > len(program.outputs):
         f.do(f"call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {8 * len(program.outputs)}, i1 false)")
@@ -174,7 +174,7 @@ def function_ir(program: Program, name: str, linkage: str = "") -> str:
 
 
 def batch_ir(program: Program, stride: int | None = None) -> str:
-    """IR of ``batch``: four states at a time; the last block overlaps the one before where the rows are no multiple of four.
+    """IR of ``batch``: four states at a time; the last block overlaps the one before if the number of rows is not a multiple of four.
 
     stride: entries from one row of outputs to the next; None: as many as there are outputs.
     """
@@ -226,7 +226,7 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
 
 
 def straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any, sincos: str = "sincos") -> dict[int, str]:
-    """One instruction for each node that has no name yet; ``done`` is told each value as soon as it exists."""
+    """One instruction for each node that has no name yet; ``done`` is called with each value as soon as it exists."""
     pairs: dict[int, tuple[str, str]] = {}
 
     def operand(x: Any) -> str:
@@ -297,7 +297,7 @@ def _gather(f: Function, program: Program, node: Node) -> str:
     return vector
 
 
-def _wanted(program: Program) -> dict[int, list[int]]:
+def _outputs_of(program: Program) -> dict[int, list[int]]:
     wanted: dict[int, list[int]] = {}
     for i, output in enumerate(program.outputs):
         if isinstance(output, Node):

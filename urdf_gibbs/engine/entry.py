@@ -1,8 +1,8 @@
-"""A Python function around a kernel in machine code, with as little between the two as is safe.
+"""A Python function around a kernel in machine code, with as little overhead as is safe.
 
 The function is a builtin whose body is the LLVM IR below, one body for all kernels: what differs from kernel to
-kernel is a block of integers behind ``self``. It looks at its arguments through the buffer protocol only and leaves
-whatever is not plain float64 memory of the right shape to a Python function.
+kernel is a block of integers behind ``self``. It reads its arguments through the buffer protocol only; whatever is not plain
+float64 memory of the right shape goes to a Python function.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class MethodDef(ctypes.Structure):
 
 
 class Entry(NamedTuple):
-    """What an entry needs for as long as it exists; being its ``self``, it lives exactly that long."""
+    """The objects that an entry needs. As its ``self`` they live exactly as long as the entry."""
 
     context: bytes  # %context of the IR, which points at the four that follow
     fallback: Callable[..., Any]

@@ -16,11 +16,11 @@ ARITHMETIC = ("add", "sub", "mul", "div")
 
 
 class TooLarge(Exception):
-    """The graph has grown beyond its limit: straight-line code would no longer pay."""
+    """The graph exceeds its limit: straight-line code would not pay."""
 
 
 class Graph:
-    """Operations in order of their making; ``limit`` bounds their number."""
+    """Operations in order of creation; ``limit`` bounds their number."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.nodes: list[Node] = []
@@ -28,23 +28,23 @@ class Graph:
         self._known: dict[tuple[Any, ...], Node] = {}
 
     def node(self, op: str, *args: Any) -> Node:
-        # An index and a constant may be equal numbers: constants stand behind a mark.
+        # An index and a constant may be equal numbers: constants are preceded by a mark.
         key: list[Any] = [op]
         for arg in args:
             if type(arg) is Node:
                 key.append(arg.index)
             else:
                 key += ("c", arg)
-        return self._made(tuple(key), op, args)
+        return self._intern(tuple(key), op, args)
 
-    def _made(self, key: tuple[Any, ...], op: str, args: tuple[Any, ...]) -> Node:
-        found = self._known.get(key)
-        if found is None:
+    def _intern(self, key: tuple[Any, ...], op: str, args: tuple[Any, ...]) -> Node:
+        node = self._known.get(key)
+        if node is None:
             if self.limit is not None and len(self.nodes) >= self.limit:
                 raise TooLarge
-            found = self._known[key] = Node(self, len(self.nodes), op, args)
-            self.nodes.append(found)
-        return found
+            node = self._known[key] = Node(self, len(self.nodes), op, args)
+            self.nodes.append(node)
+        return node
 
     def input(self, name: str, index: int) -> Node:
         """Entry ``index`` of an input array."""
@@ -163,7 +163,7 @@ def _mul(a: Node, b: Any) -> Any:
 
 
 def _div(a: Any, b: Any) -> Any:
-    if not isinstance(b, Node):  # the graph may have folded it to a constant, and both
+    if not isinstance(b, Node):  # the graph may have folded one or both to a constant
         return _times(a, math.inf if b == 0.0 else 1.0 / b)
     if a is b:
         return 1.0
@@ -179,7 +179,7 @@ cos.register(Node, lambda x: x.args[0].graph.node("cos", x.args[0]) if x.op == "
 
 
 def needed(outputs: list[Any]) -> list[Node]:
-    """The nodes that the outputs depend on, operands first, each output's soon before it (few values alive at a time)."""
+    """The nodes that the outputs depend on, operands first, each shortly before its use, so that few values are alive at a time."""
     order: list[Node] = []
     seen: set[int] = set()
     for output in outputs:
@@ -231,27 +231,27 @@ def simplified(outputs: list[Any], graph: Graph) -> list[Any]:
         for arg in node.args
         if isinstance(arg, Node) and arg.op in _SUMS and uses[arg.index] == 1
     }
-    made: dict[int, Any] = {}
+    rebuilt: dict[int, Any] = {}
     for node in order:
         if node.op in _SUMS:
             if node.index not in inner:
-                made[node.index] = _rebuilt_sum(node, inner, uses, made, graph)
+                rebuilt[node.index] = _rebuilt_sum(node, inner, uses, rebuilt, graph)
         elif node.op == "mul":
-            made[node.index] = _times(_new(node.args[0], made), _new(node.args[1], made))
+            rebuilt[node.index] = _times(_rebuilt(node.args[0], rebuilt), _rebuilt(node.args[1], rebuilt))
         elif node.op == "div":
-            made[node.index] = _div(_new(node.args[0], made), _new(node.args[1], made))
+            rebuilt[node.index] = _div(_rebuilt(node.args[0], rebuilt), _rebuilt(node.args[1], rebuilt))
         elif node.op == "input":
-            made[node.index] = graph.node("input", *node.args)
+            rebuilt[node.index] = graph.node("input", *node.args)
         else:
-            made[node.index] = graph.node(node.op, _new(node.args[0], made))
-    return [_new(output, made) for output in outputs]
+            rebuilt[node.index] = graph.node(node.op, _rebuilt(node.args[0], rebuilt))
+    return [_rebuilt(output, rebuilt) for output in outputs]
 
 
 _SUMS = ("add", "sub", "neg")
 
 
-def _new(value: Any, made: dict[int, Any]) -> Any:
-    return made[value.index] if isinstance(value, Node) else value
+def _rebuilt(value: Any, rebuilt: dict[int, Any]) -> Any:
+    return rebuilt[value.index] if isinstance(value, Node) else value
 
 
 def _times(a: Any, b: Any) -> Any:
@@ -260,7 +260,7 @@ def _times(a: Any, b: Any) -> Any:
     return _mul(b, a) if isinstance(b, Node) else a * b
 
 
-def _rebuilt_sum(root: Node, inner: set[int], uses: Counter[int], made: dict[int, Any], graph: Graph) -> Any:
+def _rebuilt_sum(root: Node, inner: set[int], uses: Counter[int], rebuilt: dict[int, Any], graph: Graph) -> Any:
     constant = 0.0
     terms: dict[Any, float] = {}  # node or product (pair of operands) -> multiplicity
     stack: list[tuple[Any, float]] = [(root, 1.0)]
@@ -276,7 +276,7 @@ def _rebuilt_sum(root: Node, inner: set[int], uses: Counter[int], made: dict[int
                 stack.append((value.args[1], second))
                 stack.append((value.args[0], sign))
         else:
-            new = made[value.index]
+            new = rebuilt[value.index]
             if isinstance(new, Node) and new.op == "neg":
                 new, sign = new.args[0], -sign
             if isinstance(new, Node):

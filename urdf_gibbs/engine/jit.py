@@ -1,13 +1,13 @@
-"""Compiled control flow: what is the same for all robots, steps, events, impacts, written in Python and compiled by Numba.
+"""Decorators for the compiled driver: steps, events and impacts, which are the same for all robots, written in Python for Numba.
 
-What belongs to one robot is straight-line code of our own (emit.py). Numba is at work when the package is made (build_driver.py):
-users load what came out of it (driver_code.py). So the decorators only take notes:
+Code for one robot is generated without Numba (emit.py). Numba runs when the package is built (build_driver.py), and users load the result
+(driver_code.py). So the decorators only register functions:
 
-- ``jit``: becomes part of compiled functions that call it. Called from Python it runs as Python, slowly.
-- ``entry``: a C function of its own, which Python can call as well.
-- ``block``: an entry that compiled code calls by its address, which stands in the field ``blocks`` of its first argument.
+- ``jit``: compiled into the functions that call it. Called from Python it runs as plain Python, slowly.
+- ``entry``: a separate C function, which Python can call as well.
+- ``block``: an entry that compiled code calls by its address, which is in the field ``blocks`` of its first argument.
 
-Numba optimises a function together with everything that it calls, again for each caller. Entries and blocks end that.
+Numba optimises a function together with everything that it calls, again for each caller. Entries and blocks prevent that.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from urdf_gibbs.engine.struct import Struct
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BLOCKS = 32  # at most
-OUT_OF_MEMORY = -100  # what an entry returns where the memory for its work cannot be had; NaN where it returns a float
+BLOCKS = 32  # maximum number
+OUT_OF_MEMORY = -100  # returned by an entry that cannot allocate its working memory; NaN if it returns a float
 
 
-class Noted(NamedTuple):
+class Registered(NamedTuple):
     function: Callable[..., Any]
     inline: bool  # copied into each caller before types are known
 
 
-functions: list[Noted] = []
+functions: list[Registered] = []
 entries: dict[str, Entry] = {}
 
 
 class Entry:
-    """A function of Structs, ints and floats that is compiled apart; ``number``: of a block, else None."""
+    """A separately compiled function of Structs, ints and floats; ``number`` of a block, else None."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...], returns: type, number: int | None) -> None:
         self.function, self.kinds, self.returns, self.number = function, kinds, returns, number
@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def address(self) -> int:
-        """Of the machine code."""
+        """Address of the machine code."""
         return driver_code.address(self.name)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -57,40 +57,40 @@ class Entry:
 
 
 def jit(function: F) -> F:
-    """To be compiled into its callers. Division by zero gives inf there, as in NumPy."""
-    functions.append(Noted(function, False))
+    """Register a function that is compiled into its callers. Division by zero gives inf there, as in NumPy."""
+    functions.append(Registered(function, False))
     return function
 
 
 def jit_inline(function: F) -> F:
-    """Becomes part of each caller instead of being compiled by itself."""
-    functions.append(Noted(function, True))
+    """Register a function that is inlined into each caller before types are inferred."""
+    functions.append(Registered(function, True))
     return function
 
 
 def entry(*kinds: type, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
-    """A function (Structs, ints or floats ...) -> int or float that is compiled apart."""
-    return lambda function: _entered(Entry(function, kinds, returns, None))
+    """Register a separately compiled function (Structs, ints or floats ...) -> int or float."""
+    return lambda function: _register(Entry(function, kinds, returns, None))
 
 
 def block(number: int, *kinds: type, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
-    """A function (Struct with ``blocks``, Structs, ints or floats ...) -> int or float that is compiled apart and called by address."""
-    return lambda function: _entered(Entry(function, kinds, returns, number))
+    """Register a separately compiled function (Struct with ``blocks``, Structs, ints or floats ...) -> int or float, called by address."""
+    return lambda function: _register(Entry(function, kinds, returns, number))
 
 
-def _entered(made: Entry) -> Entry:
-    entries[made.name] = made
-    return made
+def _register(entry: Entry) -> Entry:
+    entries[entry.name] = entry
+    return entry
 
 
 def block_addresses() -> list[int]:
-    """Of all blocks by their numbers, 0 where there is none."""
-    addresses = {made.number: made.address for made in entries.values() if made.number is not None}
+    """Addresses of all blocks by number; 0 where there is none."""
+    addresses = {entry.number: entry.address for entry in entries.values() if entry.number is not None}
     return [addresses.get(number, 0) for number in range(BLOCKS)]
 
 
 def call2(address: int, a: int, b: int) -> int:
-    """The C function ``int64_t f(void *, ...)`` at an address, with pointers given as integers."""
+    """Call the C function ``int64_t f(void *, ...)`` at an address, with pointers given as integers."""
     return _call(address, a, b)
 
 

@@ -10,14 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from urdf_gibbs.dynamics.local import Axis, Body, Full, Moments, Placed, place_symbolic
-from urdf_gibbs.dynamics.local_force import Motion, load, outwards
-from urdf_gibbs.dynamics.local_forward import Articulated, Step, carried, eliminate, hand_up, own_form, released
-from urdf_gibbs.dynamics.local_inertia import axis_wrench, lifted, walked
+from urdf_gibbs.dynamics.local_force import Motion, child_motion, load
+from urdf_gibbs.dynamics.local_forward import (
+    Articulated,
+    Step,
+    add_to_parent,
+    body_form,
+    eliminate,
+    motion_from_parent,
+    recover_acceleration,
+)
+from urdf_gibbs.dynamics.local_inertia import axis_wrench, moments_at_parent, wrench_at_parent
 from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.scalar import add, mul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR
 from urdf_gibbs.engine.graph import Graph, Node
-from urdf_gibbs.engine.questions import QUATERNION_TOLERANCE
+from urdf_gibbs.engine.quantities import QUATERNION_TOLERANCE
 
 
 def _layout(**sizes: int) -> tuple[dict[str, slice], int]:
@@ -128,7 +136,7 @@ def place_step(rows: Rows) -> None:
 def motion_step(rows: Rows, with_v: bool, with_a: bool) -> Motion:
     """The body's motion from its parent's."""
     zero = [0.0] * len(rows.axes)
-    motion = outwards(rows.body(), rows.motion("p"), rows.rates("v") if with_v else zero, rows.rates("a") if with_a else zero)
+    motion = child_motion(rows.body(), rows.motion("p"), rows.rates("v") if with_v else zero, rows.rates("a") if with_a else zero)
     for name in ("omega", "alpha", "a"):
         rows.put("w", WORK[name], getattr(motion, name))
     rows.put("w", WORK["U"], [entry for row in motion.U for entry in row])
@@ -143,11 +151,11 @@ def force_step(rows: Rows, with_v: bool, with_a: bool) -> None:
 
 
 def gather_step(rows: Rows) -> None:
-    """Inwards: the joint's force, and what it hands to the parent."""
+    """Inwards: the joint's force, and the wrench that it passes to the parent."""
     placed = rows.body()
     n, f = rows.vector("w", WORK, "n"), rows.vector("w", WORK, "f")
     _put_rates(rows, [add(axis.angular @ n, axis.linear @ f) for axis in rows.axes])
-    up_n, up_f = walked(placed, (n, f))
+    up_n, up_f = wrench_at_parent(placed, (n, f))
     rows.put("p", WORK["n"], up_n, added=True)
     rows.put("p", WORK["f"], up_f, added=True)
 
@@ -160,7 +168,7 @@ def _put_rates(rows: Rows, values: list[Any]) -> None:
 
 def form_step(rows: Rows) -> None:
     """Outwards: motion at q'' = 0 and the body's own quadratic form."""
-    form = own_form(rows.body(), motion_step(rows, with_v=True, with_a=False))
+    form = body_form(rows.body(), motion_step(rows, with_v=True, with_a=False))
     rows.put_symmetric("w", WORK["A"], form.A)
     rows.put("w", WORK["H"], [entry for row in form.H for entry in row])
     rows.put_symmetric("w", WORK["C"], form.C)
@@ -184,7 +192,7 @@ def eliminate_step(rows: Rows) -> None:
         rows.put("w", slice(start, start + STEP), [step.u, *step.angular, *step.linear])
         rows.checks.append((step.D, floors[i], True, SINGULAR))
     parent = Articulated(Matrix.zeros(3, 3), Matrix.zeros(3, 3), Matrix.zeros(3, 3), Vector.zeros(3), Vector.zeros(3))
-    hand_up(parent, rows.body(), form)
+    add_to_parent(parent, rows.body(), form)
     rows.put_symmetric("p", WORK["A"], parent.A, added=True)
     rows.put("p", WORK["H"], [entry for row in parent.H for entry in row], added=True)
     rows.put_symmetric("p", WORK["C"], parent.C, added=True)
@@ -194,7 +202,7 @@ def eliminate_step(rows: Rows) -> None:
 
 def release_step(rows: Rows) -> None:
     """Outwards: q'', and the motion it gives the body."""
-    dalpha, da = carried(rows.body(), (rows.vector("p", WORK, "dalpha"), rows.vector("p", WORK, "da")))
+    dalpha, da = motion_from_parent(rows.body(), (rows.vector("p", WORK, "dalpha"), rows.vector("p", WORK, "da")))
     accelerations = []
     for i, axis in enumerate(rows.axes):
         stored = [rows.entry("w", WORK["steps"].start + STEP * i + j) for j in range(STEP)]
@@ -203,7 +211,7 @@ def release_step(rows: Rows) -> None:
             step.angular[axis.angular_index] = 1.0
         elif axis.linear_index >= 0:
             step.linear[axis.linear_index] = 1.0
-        dalpha, da, acceleration = released(step, dalpha, da)
+        dalpha, da, acceleration = recover_acceleration(step, dalpha, da)
         accelerations.append(acceleration)
     rows.put("w", WORK["dalpha"], dalpha)
     rows.put("w", WORK["da"], da)
@@ -222,7 +230,7 @@ def lift_step(rows: Rows) -> None:
     """Inwards: the subtree's moments to the parent, and the forces of the joint's own columns ("x": rows of forces, by column)."""
     J = rows.moments("w", WORK)
     placed = rows.body(J)
-    up = lifted(placed, J)
+    up = moments_at_parent(placed, J)
     rows.put("p", WORK["m"], [up.m], added=True)
     rows.put("p", WORK["h"], up.h, added=True)
     rows.put_symmetric("p", WORK["Sigma"], up.Sigma, added=True)
@@ -244,6 +252,6 @@ def cross_step(rows: Rows) -> None:
         values = [mul(values[0], rows.entry("c", CONSTANT["ratio"].start))]
     for i, value in enumerate(values):
         rows.outputs.append(Output(f"m{i}", 0, value))
-    up_n, up_f = walked(rows.body(), (n, f))
+    up_n, up_f = wrench_at_parent(rows.body(), (n, f))
     for i, value in enumerate([*up_n, *up_f]):
         rows.outputs.append(Output(f"x{i}", 0, value))

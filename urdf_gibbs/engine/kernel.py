@@ -1,4 +1,4 @@
-"""Kernels: compiled callables for one robot, made when first asked for.
+"""Kernels: compiled callables for one robot, made on first use.
 
 ``kernel(q)``, ``kernel(q, out)`` and ``kernel(q, out=out)`` take one state or a batch. What is plain float64 memory of one state
 goes straight to machine code (entry.py); everything else comes here: lists, other dtypes, strides, batches of any shape.
@@ -20,48 +20,48 @@ from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
-from urdf_gibbs.engine.asking import Kernel
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
+from urdf_gibbs.engine.kernel_base import Kernel
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
-from urdf_gibbs.engine.questions import (
+from urdf_gibbs.engine.quantities import (
     ELEMENTS,
+    QUANTITIES,
     QUATERNION_TOLERANCE,
-    QUESTIONS,
     STRAIGHT_DEFAULT,
     Options,
-    answer,
     checked_options,
+    compute,
     trace,
     velocity_pairs,
 )
-from urdf_gibbs.engine.threads import get_threads, shared_out
+from urdf_gibbs.engine.threads import get_threads, run_on_threads
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.locks import Lock
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.free import freed
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 
-FEW = 256  # rows that are sooner done one by one than code for batches is compiled
-PIECES = 8  # of a batch for each thread
-WORK = 3_000_000  # operations in a batch for each thread: less is done before another thread has woken up
+BATCH_FROM = 256  # rows: fewer are computed one by one faster than code for batches compiles
+PIECES_PER_THREAD = 8  # of a batch
+WORK_PER_THREAD = 3_000_000  # operations: less is finished before another thread has woken up
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What makes one kernel of a robot differ from another: the question, its options, and the formulation that answers."""
+class KernelKey:
+    """What distinguishes the kernels of a robot: the quantity, its options, and the formulation."""
 
-    question: str
+    quantity: str
     options: Options
     method: str
 
 
-KERNELS: Shelf[Asked, Kernel] = Shelf()
+KERNELS: Shelf[KernelKey, Kernel] = Shelf()
 _lock = Lock()  # of the code for batches
 
 
@@ -76,57 +76,57 @@ def kernel(
     pairs: Iterable[Sequence[int | str]] = (),
     method: str = COMPILED,
 ) -> Callable[..., Array]:
-    """The callable of a question, the same one each time; compiled unless a reference formulation is named."""
+    """The callable for a quantity, always the same object; compiled unless a reference formulation is named."""
     text(frame, "the name of a link", "frame")
-    name, method = one_of(name, tuple(QUESTIONS), "kernel"), checked_method(robot, method)
+    name, method = one_of(name, tuple(QUANTITIES), "kernel"), checked_method(robot, method)
     baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
     options = Options(baked, frame, triple(point, "point"), flag(parameters, "parameters"), velocity_pairs(robot, pairs), gravity is None)
     return kernel_of(robot, name, options, method).entry
 
 
 def kernel_of(robot: Robot, name: str, options: Options, method: str = COMPILED) -> Kernel:
-    """What answers a question, the same one each time."""
-    asked = Asked(name, checked_options(robot, name, options), method)
-    return KERNELS.get(robot, asked, lambda: _made(robot, asked))
+    """The kernel for a quantity, always the same object."""
+    key = KernelKey(name, checked_options(robot, name, options), method)
+    return KERNELS.get(robot, key, lambda: _make_kernel(robot, key))
 
 
 def c_function(robot: Robot, name: str, gravity: ArrayLike = EARTH_GRAVITY, careful: bool = False) -> Any:
-    """The question as a C function ``int64_t f(const double *input, ..., double *output)`` for one state, 0 where all went well.
+    """The quantity as a C function ``int64_t f(const double *input, ..., double *output)`` for one state; it returns 0 on success.
 
-    Returns a ctypes function; ``careful`` takes the way through Python that solves ill-conditioned states and names singular
+    The result is a ctypes function; ``careful`` goes through Python, which solves ill-conditioned states and reports singular
     ones. The exception behind a nonzero status is kept as ``function.problem``.
     """
-    made = kernel_of(robot, name, Options(triple(gravity, "gravity")))
-    if isinstance(made, Compiled) and not careful:
-        return made.single
-    shapes = [*((width,) for width in made.widths), made.shape]
+    inner = kernel_of(robot, name, Options(triple(gravity, "gravity")))
+    if isinstance(inner, Compiled) and not careful:
+        return inner.single
+    shapes = [*((width,) for width in inner.widths), inner.shape]
 
-    def answered(*pointers: int) -> int:
+    def call(*pointers: int) -> int:
         arrays = [
             np.ctypeslib.as_array((ctypes.c_double * int(np.prod(shape))).from_address(p)).reshape(shape)
             for p, shape in zip(pointers, shapes, strict=True)
         ]
         try:
-            made.entry(*arrays)
+            inner.entry(*arrays)
         except BaseException as problem:
-            made_up.problem = problem
+            c_callable.problem = problem
             return SINGULAR
         return 0
 
-    made_up: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(shapes))(answered)
-    made_up.problem = None
-    return made_up
+    c_callable: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(shapes))(call)
+    c_callable.problem = None
+    return c_callable
 
 
-def _made(robot: Robot, asked: Asked) -> Kernel:
-    """Straight-line code where that pays, else code in loops, else Python around kernels that have one."""
-    name, options = asked.question, asked.options
-    if asked.method != COMPILED:
-        return Reference(robot, name, options, asked.method)
+def _make_kernel(robot: Robot, key: KernelKey) -> Kernel:
+    """Straight-line code if it pays, else code in loops, else Python around other kernels."""
+    name, options = key.quantity, key.options
+    if key.method != COMPILED:
+        return Reference(robot, name, options, key.method)
     if not robot.nv:
         return Plain(robot, name, options)  # nothing moves
     try:
-        with not_collected():
+        with garbage_collection_paused():
             program = trace(robot, name, options)
             single = single_ir(program)
     except TooLarge:
@@ -136,20 +136,20 @@ def _made(robot: Robot, asked: Asked) -> Kernel:
         return Compiled(robot, name, options, load_code(single), lambda stride: load_code(batch_ir(program, stride)), work)
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, options), symbols=memory_functions())
-        work = STRAIGHT_DEFAULT  # at least, or it would be straight-line code
+        work = STRAIGHT_DEFAULT  # a lower bound, or it would be straight-line code
         return Compiled(robot, name, options, code, lambda stride: code, work)
     return Composed(robot, name, options)
 
 
-class Own(Kernel):
-    """Answered by the production formulation."""
+class Production(Kernel):
+    """Computed by the production formulation."""
 
     def companion(self, name: str) -> Callable[..., Array]:
         options = Options(self.options.gravity, parametric=self.options.parametric, free_gravity=self.options.free_gravity)
         return kernel_of(self.robot, name, options).entry
 
 
-class Compiled(Own):
+class Compiled(Production):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
     def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int) -> None:
@@ -158,7 +158,7 @@ class Compiled(Own):
         address = single.address("single")
         self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
         self._batch_code = batch
-        self._batches: dict[int, Any] = {}  # by the entries from one row of the output to the next
+        self._batches: dict[int, Any] = {}  # by the distance of the rows of the output, in entries
         self._served = 0
         self.work = work
         self.entry = make_entry(name, address, self.widths, self.shape, self.general, doc=self._doc())
@@ -177,7 +177,7 @@ class Compiled(Own):
         starts = [x.ctypes.data for x in flat] + [result.ctypes.data]
         places = list(zip(starts, strides, strict=True))
         self._served += rows
-        if rows < LANES or (self._served < FEW and not self._batches):
+        if rows < LANES or (self._served < BATCH_FROM and not self._batches):
             status = 0
             for row in range(rows):
                 status |= self.single(*(start + row * stride for start, stride in places))
@@ -186,12 +186,12 @@ class Compiled(Own):
         if status & NO_MEMORY:
             raise MemoryError(f"no memory for the working rows of {len(self.robot.joints)} bodies")
         if status & BAD_QUATERNION:
-            return self._bad_quaternion(flat[0])
+            return self._quaternion_error(flat[0])
         if not status & SINGULAR:
             return None
-        # Which states? The code for one state tells, at a microsecond each.
+        # Find the singular states with the code for one state, a microsecond each.
         alone = [self.single(*(start + row * stride for start, stride in places)) for row in range(rows)]
-        return self._solved(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
+        return self._solve_forward(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
 
     def _run_batch(self, places: list[tuple[int, int]], rows: int, threads: int) -> int:
         function = self._batch_function(places[-1][1] // 8)
@@ -200,13 +200,13 @@ class Compiled(Own):
             status: int = function(*(start + first * stride for start, stride in places), count)
             return status
 
-        parts = min(threads, rows * self.work // WORK, rows // LANES)
+        parts = min(threads, rows * self.work // WORK_PER_THREAD, rows // LANES)
         if parts <= 1:
             return part(0, rows)
-        step = max(LANES, rows // (PIECES * parts) // LANES * LANES)
+        step = max(LANES, rows // (PIECES_PER_THREAD * parts) // LANES * LANES)
         starts = [*range(0, rows - LANES + 1, step)]
         status = 0
-        for one in shared_out([(first, last - first) for first, last in pairwise([*starts, rows])], part, parts):
+        for one in run_on_threads([(first, last - first) for first, last in pairwise([*starts, rows])], part, parts):
             status |= one
         return status
 
@@ -218,31 +218,31 @@ class Compiled(Own):
         return self._batches[stride]
 
 
-class Plain(Own):
-    """The same question in plain Python: milliseconds for an answer, and nothing to wait for before the first one."""
+class Plain(Production):
+    """The quantity in plain Python: milliseconds per state, but no compilation."""
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
-            return self._bad_quaternion(flat[0])
-        result[...] = evaluate(lambda *states: answer(self.robot, self.name, self.options, *states), flat, (self.size,))
+            return self._quaternion_error(flat[0])
+        result[...] = evaluate(lambda *states: compute(self.robot, self.name, self.options, *states), flat, (self.size,))
         return None
 
 
 class Composed(Plain):
-    """What has no loop of its own for a large robot: put together from kernels that have, or in plain Python."""
+    """A quantity without code in loops for a large robot: composed of other kernels, or in plain Python."""
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         robot = self.robot
         if quaternion_error(robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
-            return self._bad_quaternion(flat[0])
+            return self._quaternion_error(flat[0])
         if robot.is_flexible and self.name != "forward_dynamics":
             return super()._fill(flat, result, batch)
         if any(joint.is_mimic for joint in robot.joints) and self.name in LOOPED and not self.options.parametric:
             if self.name == "forward_dynamics":
-                return self._solved(flat, result, batch)
-            result[...] = self._tied(flat).reshape(result.shape)
+                return self._solve_forward(flat, result, batch)
+            result[...] = self._with_mimic_joints(flat).reshape(result.shape)
         elif self.name == "forward_dynamics":
-            return self._solved(flat, result, batch)
+            return self._solve_forward(flat, result, batch)
         elif self.name == "mass_matrix_packed" and not self.options.parametric:
             result[...] = kernel(robot, "mass_matrix")(flat[0])[:, *np.tril_indices(robot.nv)]
         elif self.name == ELEMENTS and not self.options.parametric:
@@ -256,17 +256,17 @@ class Composed(Plain):
             return super()._fill(flat, result, batch)
         return None
 
-    def _tied(self, flat: list[Array]) -> Array:
-        """Mimic joints freed, and tied again by v_free = G v."""
+    def _with_mimic_joints(self, flat: list[Array]) -> Array:
+        """The quantity of the robot with its mimic joints free, projected by v_free = G v."""
         free, G, positions = freed(self.robot)
-        count = len(QUESTIONS[self.name].inputs)
+        count = len(QUANTITIES[self.name].inputs)
         states = [positions(flat[0])] + [x @ G.T for x in flat[1:count]]
         full = kernel_of(free, self.name, self.options).entry(*states, *flat[count:])
         return np.asarray(G.T @ full @ G if self.name == "mass_matrix" else full @ G)
 
 
 class Reference(Kernel):
-    """Answered by one of the papers' formulations in plain Python: M and h, and what follows from them."""
+    """Computed by one of the papers' formulations in plain Python: M and h, and what follows from them."""
 
     def __init__(self, robot: Robot, name: str, options: Options, method: str) -> None:
         if options.free_gravity:
@@ -279,13 +279,13 @@ class Reference(Kernel):
 
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
-            return self._bad_quaternion(flat[0])
+            return self._quaternion_error(flat[0])
         if self.name == "forward_dynamics":
-            return self._solved(flat, result, batch)
-        result[...] = self._answer(*flat).reshape(result.shape)
+            return self._solve_forward(flat, result, batch)
+        result[...] = self._evaluate(*flat).reshape(result.shape)
         return None
 
-    def _answer(self, q: Array, *rest: Array) -> Array:
+    def _evaluate(self, q: Array, *rest: Array) -> Array:
         formulation, model, gravity = REFERENCES[self.method], model_of(self.robot), list(self.options.gravity)
         if self.name == "mass_matrix":
             return evaluate(lambda q: formulation.mass_matrix(model, q), [q], self.shape)

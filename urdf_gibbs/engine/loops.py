@@ -33,7 +33,7 @@ from urdf_gibbs.engine.joint_steps import (
     place_step,
     release_step,
 )
-from urdf_gibbs.engine.questions import SUSPECT, Options, inputs_of, width_of
+from urdf_gibbs.engine.quantities import SUSPECT, Options, inputs_of, width_of
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -167,7 +167,7 @@ class Driver:
             "out": self.row("%out", iv, 1),
         }
         for number, letter in enumerate(self.inputs[1:], 1):
-            if letter != "gravity":  # which belongs to no joint
+            if letter != "gravity":  # belongs to no joint
                 pointers[letter] = self.row(f"%in{number}", iv, 1)
         if self.needs_columns:
             at = column if column != "0" else iv
@@ -282,11 +282,11 @@ def sincos_one() -> str:
 """
 
 
-# Questions --------------------------------------------------------------------------------------------
+# Quantities --------------------------------------------------------------------------------------------
 
 
 def loop_ir(robot: Robot, name: str, options: Options) -> str:
-    """The module of a question for a robot without mimic joints: ``single`` and ``batch``."""
+    """The module of a quantity for a robot without mimic joints: ``single`` and ``batch``."""
     inputs = inputs_of(name, options)
     driver = Driver(robot, inputs, options)
     n = len(driver.model.bodies)

@@ -1,4 +1,4 @@
-"""What Numba has to know when it compiles the driver: Structs, entries, calls of C functions by address. Needs Numba."""
+"""Teaches Numba the driver's types: Structs, entries, calls of C functions by address. Needs Numba."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper
 
 
 class StructType(types.Type):
-    """What the compiler knows of a Struct."""
+    """Numba's type of a Struct."""
 
-    def __init__(self, made: type[Struct]) -> None:
-        super().__init__(f"{made.__module__}.{made.__name__}")
-        self.fields = {name: kind_of(kind) for name, kind in made._fields.items()}
+    def __init__(self, cls: type[Struct]) -> None:
+        super().__init__(f"{cls.__module__}.{cls.__name__}")
+        self.fields = {name: kind_of(kind) for name, kind in cls._fields.items()}
 
 
 def kind_of(kind: Any) -> Any:
@@ -81,7 +81,7 @@ def _put_field(context: Any, builder: Any, signature: Any, values: Any, name: st
 
 
 def _number(context: Any, builder: Any, kind: StructType, value: Any, name: str) -> Any:
-    """The place of a field that is one number."""
+    """Pointer to a field that is a single number."""
     table = builder.bitcast(value, context.get_value_type(kind.fields[name]).as_pointer())
     return builder.gep(table, [WORD(WORDS * list(kind.fields).index(name))])
 
@@ -94,17 +94,17 @@ def _words(builder: Any, kind: StructType, value: Any, name: str) -> list[Any]:
 
 
 def register() -> None:
-    """Tell Numba of everything that has been decorated."""
+    """Register all decorated functions with Numba."""
     for noted in jit.functions:
         register_jitable(**OPTIONS, inline="always" if noted.inline else "never")(noted.function)
-    for made in jit.entries.values():
-        _register_entry(made)
+    for entry in jit.entries.values():
+        _register_entry(entry)
     for count, function in ((2, jit.call2), (3, jit.call3), (4, jit.call4)):
         _register_call(function, count)
 
 
-def _typed(called: Any, signature: Any) -> None:
-    """What is called has this one signature."""
+def _register_signature(called: Any, signature: Any) -> None:
+    """Give a callable its only signature."""
 
     @infer_global(called)
     class _Template(AbstractTemplate):  # type: ignore[misc]
@@ -114,23 +114,23 @@ def _typed(called: Any, signature: Any) -> None:
             return signature if len(arguments) == len(signature.args) and not keywords else None
 
 
-def _register_entry(made: Entry) -> None:
-    arguments, returned = [kind_of(kind) for kind in made.kinds], kind_of(made.returns)
-    _typed(made, returned(*arguments))
+def _register_entry(entry: Entry) -> None:
+    arguments, returned = [kind_of(kind) for kind in entry.kinds], kind_of(entry.returns)
+    _register_signature(entry, returned(*arguments))
 
-    @lower_builtin(made, *arguments)
+    @lower_builtin(entry, *arguments)
     def lowered(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         kind = ir.FunctionType(context.get_value_type(returned), [context.get_value_type(one) for one in arguments])
-        if made.number is None:
-            return builder.call(cgutils.get_or_insert_function(builder.module, kind, made.name), values)
+        if entry.number is None:
+            return builder.call(cgutils.get_or_insert_function(builder.module, kind, entry.name), values)
         blocks = builder.inttoptr(_words(builder, arguments[0], values[0], "blocks")[0], WORD.as_pointer())
-        address = builder.load(builder.gep(blocks, [WORD(made.number)]))
+        address = builder.load(builder.gep(blocks, [WORD(entry.number)]))
         return builder.call(builder.inttoptr(address, kind.as_pointer()), values)
 
 
 def _register_call(function: Any, count: int) -> None:
     kinds = [types.int64] * (1 + count)
-    _typed(function, types.int64(*kinds))
+    _register_signature(function, types.int64(*kinds))
 
     @lower_builtin(function, *kinds)
     def lowered(context: Any, builder: Any, signature: Any, values: Any) -> Any:

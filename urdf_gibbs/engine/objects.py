@@ -52,31 +52,31 @@ _codes: dict[str, Code] = {}
 _lock = threading.Lock()
 
 
-_held: list[Any] = []  # LLVM's lock, while this process forks
+_held_locks: list[Any] = []  # LLVM's lock, during a fork
 
 
-def _wait_for_llvm() -> None:
-    """A fork takes along the locks inside of LLVM as they are: no other thread may hold one then."""
+def _acquire_llvm() -> None:
+    """Before a fork: LLVM's locks are copied as they are, so no other thread may hold one at that moment."""
     lock = getattr(getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None), "_lock", None)
     if lock is not None:
         lock.__enter__()
-        _held.append(lock)
+        _held_locks.append(lock)
 
 
-def _leave_llvm() -> None:
-    while _held:
-        _held.pop().__exit__()
+def _release_llvm() -> None:
+    while _held_locks:
+        _held_locks.pop().__exit__()
 
 
-def _begin_child() -> None:
-    """Between two calls of LLVM another thread, which the child does not have, may have held our lock."""
+def _after_fork_in_child() -> None:
+    """In the child: our lock may be held by a thread that does not exist here."""
     global _lock
     _lock = threading.Lock()
-    _leave_llvm()
+    _release_llvm()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait_for_llvm, after_in_parent=_leave_llvm, after_in_child=_begin_child)
+    os.register_at_fork(before=_acquire_llvm, after_in_parent=_release_llvm, after_in_child=_after_fork_in_child)
 
 
 def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, portable: bool = False) -> Code:
@@ -89,7 +89,7 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, p
     ir : the text of one module; it may call ``sin`` and ``cos`` of the C library.
     opt : optimisation level of code generation, 0 to 3.
     symbols : addresses of further external functions, by name.
-    portable : the text is optimised as far as no CPU is needed to know, but has no vectors yet.
+    portable : the text is optimised as far as possible without knowing the CPU, and not yet vectorised.
     """
     import llvmlite
     import llvmlite.binding as llvm
@@ -101,7 +101,7 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, p
         llvm.initialize_native_asmprinter()
         cpu, features = _host(llvm)
         target = llvm.Target.from_default_triple()
-        compact = COMPACT and opt > 0  # at 0 LLVM makes stubs, whatever it is told
+        compact = COMPACT and opt > 0  # at level 0 LLVM always makes stubs
         model = {"reloc": "pic", "codemodel": "default"} if compact else {"reloc": "default", "codemodel": "jitdefault"}
         machine = target.create_target_machine(cpu=cpu, features=features, opt=opt, **model)
         parts = (machine.triple, cpu, features, *model.values(), llvmlite.__version__, __version__, str(opt), str(portable), ir)
@@ -124,7 +124,7 @@ def _host(llvm: Any) -> tuple[str, str]:
 
 
 def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) -> bytes:
-    """Object file of the IR text. Unless it is portable it arrives vectorised: searching for vectors again would only cost time."""
+    """Object file of the IR text. Unless it is portable it is already vectorised: the vectoriser would only cost time."""
     text = EXTERNAL.sub(r"\g<0> nonlazybind", ir) if compact else ir
     # Closed in this order: a context takes its modules along, and an exception could leave the order to the garbage collector.
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
@@ -134,7 +134,7 @@ def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) ->
         tuning = llvm.create_pipeline_tuning_options(speed_level=2 if portable else 1)
         tuning.slp_vectorization = False
         tuning.loop_vectorization = portable
-        if portable:  # all other work on loops and calls is done, with places in memory as on all systems of 64 bits
+        if portable:  # loops and calls are optimised already, with a memory layout common to all 64-bit systems
             module.data_layout = str(machine.target_data)
             tuning.loop_unrolling = tuning.loop_interleaving = False
             tuning.inlining_threshold = 0
@@ -160,9 +160,9 @@ def _libm() -> dict[str, int]:
     for name in (None, "libm.so.6", "ucrtbase"):
         with suppress(OSError, TypeError):  # TypeError: Windows has no library None
             library = ctypes.CDLL(name)
-            found = [n for n in ("sin", "cos", "sincos") if hasattr(library, n)]
-            if "sin" in found and "cos" in found:
-                return {n: ctypes.cast(library[n], ctypes.c_void_p).value or 0 for n in found}
+            names = [n for n in ("sin", "cos", "sincos") if hasattr(library, n)]
+            if "sin" in names and "cos" in names:
+                return {n: ctypes.cast(library[n], ctypes.c_void_p).value or 0 for n in names}
     return {}
 
 
@@ -175,7 +175,7 @@ def cache_folder() -> Path | None:
         if chosen is not None:
             return Path(chosen).expanduser()
         xdg = os.environ.get("XDG_CACHE_HOME", "")
-        if os.path.isabs(xdg):  # a relative one is to be ignored, says its specification
+        if os.path.isabs(xdg):  # the XDG specification says to ignore a relative path
             base = Path(xdg)
         elif sys.platform == "win32":
             base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
@@ -189,7 +189,7 @@ def cache_folder() -> Path | None:
 
 
 def read_cached(key: str) -> bytes | None:
-    """Object file of a key, None unless it is whole."""
+    """Object file for a key; None if it is missing or damaged."""
     folder = cache_folder()
     if folder is None:
         return None

@@ -1,9 +1,9 @@
 """Structs of arrays and numbers for compiled code, passed by one pointer.
 
-Numba takes a tuple of arrays apart, field by field, at every call: with dozens of arrays that costs minutes of compilation and most of
-the run. A Struct is a table of addresses and shapes. In compiled code ``s.name`` is an array on the memory of the field,
-without reference counting: the Python object keeps it alive. A field that is one number stands in the table itself: ``s.name`` reads
-it and ``s.name = ...`` writes it, in compiled code and in Python. What Numba has to know of it stands in numba_types.py.
+Numba unpacks a tuple of arrays, field by field, at every call: with dozens of arrays that costs minutes of compilation and most of
+the run. A Struct is a table of addresses and shapes. In compiled code ``s.name`` is an array that shares the memory of the field,
+without reference counting: the Python object keeps it alive. A single number is stored in the table itself: ``s.name`` reads
+it and ``s.name = ...`` writes it, in compiled code and in Python. numba_types.py describes it to Numba.
 
     @struct
     class Tree(Struct):
@@ -26,7 +26,7 @@ Int2 = NDArray[np.int64]
 Float1 = NDArray[np.float64]
 Float2 = NDArray[np.float64]
 Float3 = NDArray[np.float64]
-WORDS = 4  # of the table for each field: address, shape; or a number
+WORDS = 4  # per field of the table: address and shape, or a number
 
 
 class Field(NamedTuple):
@@ -48,10 +48,10 @@ KINDS = {
 
 
 class Struct:
-    """Made with one array or number for each field, by name; arrays are shared, not copied, numbers may be left out: 0."""
+    """Constructed with one array or number for each field, by name. Arrays are shared, not copied; missing numbers are 0."""
 
     _fields: dict[str, Any]  # a Field, or another Struct class
-    kept: Any = None  # what has to live as long as this: the functions whose addresses stand in the arrays
+    kept: Any = None  # objects to keep alive: the functions whose addresses are in the arrays
 
     def __init__(self, **values: Any) -> None:
         self._table = table = np.zeros((len(self._fields), WORDS), np.int64)
@@ -74,34 +74,34 @@ class Struct:
             setattr(self, name, value)
 
     def numbers(self) -> NDArray[np.int64]:
-        """All fields that are numbers, as they are now, for ``restore``."""
+        """A copy of all fields that are numbers, for ``restore``."""
         return self._table.copy()
 
     def restore(self, numbers: NDArray[np.int64]) -> None:
-        """The numbers as they were; arrays stay where they are and keep what they hold."""
+        """Restore the numbers; arrays are not changed."""
         self._table[:] = numbers
 
     def replaced(self, **values: Any) -> Any:
-        """The same with some fields changed."""
-        made = type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
-        made.kept = self.kept
-        return made
+        """A copy with some fields replaced."""
+        copy = type(self)(**{**{name: getattr(self, name) for name in self._fields}, **values})
+        copy.kept = self.kept
+        return copy
 
 
 S = TypeVar("S", bound=type[Struct])
 
 
-def struct(made: S) -> S:
+def struct(cls: S) -> S:
     """Read the fields of a Struct: they are annotated Int, Int1, Int2, Float, Float1, Float2, Float3 or with another Struct."""
-    made._fields = {name: KINDS[kind] if kind in KINDS else get_type_hints(made)[name] for name, kind in made.__annotations__.items()}
-    for row, (name, kind) in enumerate(made._fields.items()):
+    cls._fields = {name: KINDS[kind] if kind in KINDS else get_type_hints(cls)[name] for name, kind in cls.__annotations__.items()}
+    for row, (name, kind) in enumerate(cls._fields.items()):
         if isinstance(kind, Field) and kind.ndim == 0:
-            setattr(made, name, _number(row, kind.dtype))
-    return made
+            setattr(cls, name, _number(row, kind.dtype))
+    return cls
 
 
 def _number(row: int, dtype: type) -> property:
-    """The field of a row that is one number, in the table."""
+    """The property of a field that is a single number."""
     place = WORDS * row
 
     def integer(self: Struct) -> int:

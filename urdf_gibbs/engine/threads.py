@@ -1,4 +1,4 @@
-"""The threads that share large batches: how many there are, and who does what."""
+"""The thread pool for large batches."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _pool: ThreadPoolExecutor | None = None
 _lock = Lock()
 
 
-def _begin_child() -> None:
+def _after_fork() -> None:
     """A forked process has none of its parent's threads."""
     global _pool
     _pool = None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def set_threads(count: int) -> None:
@@ -49,15 +49,15 @@ def get_threads() -> int:
     return _threads
 
 
-def shared_out(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
-    """``action(*piece)`` for all pieces, here and on ``threads`` - 1 others; the results in no order.
+def run_on_threads(pieces: list[Any], action: Callable[..., Any], threads: int) -> list[Any]:
+    """``action(*piece)`` for all pieces, in this thread and ``threads`` - 1 others; results in no particular order.
 
-    Pieces go to whoever is free: a thread that wakes up late does fewer, and one that wakes up too late is not waited for.
+    Each thread takes the next piece when it is free: one that wakes up late does fewer, and one that wakes up too late is cancelled.
     """
     left = iter(pieces)
 
     def work() -> list[Any]:
-        return [action(*piece) for piece in left]  # handing out the next one is atomic
+        return [action(*piece) for piece in left]  # next() of a list iterator is atomic
 
     running = [_executor().submit(work) for _ in range(threads - 1)]
     results = work()

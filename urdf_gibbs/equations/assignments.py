@@ -1,7 +1,7 @@
 """A traced program as an ordered list of assignments, and its expressions as text.
 
-What is used once stands inside the expression that uses it, as long as that stays short; the rest gets a name: ``s3`` and ``c3`` the sine
-and cosine of entry 3 of q (``sa1``, ``ca1`` of another angle), ``M_2_1`` an entry of the result, ``n_1`` and ``d_1`` what a check looks at,
+A value used once is written inside the expression that uses it, if that stays short; the others get a name: ``s3`` and ``c3`` the sine
+and cosine of entry 3 of q (``sa1``, ``ca1`` of another angle), ``M_2_1`` an entry of the result, ``n_1`` and ``d_1`` the value of a check,
 ``t1``, ``t2``, ... anything else. Names depend on the program alone.
 """
 
@@ -15,13 +15,13 @@ from typing import Any
 from urdf_gibbs.engine.emit import Check, Program
 from urdf_gibbs.engine.graph import Node, needed
 
-LENGTH = 90  # characters of an expression, about
+LENGTH = 90  # approximate characters of an expression
 NUMBER = 18  # of a constant
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function to write: ``letter`` names its result of ``shape``, ``meaning`` says what that is."""
+    """One function to write: ``letter`` names its result of ``shape``, ``meaning`` describes it."""
 
     name: str
     letter: str
@@ -30,7 +30,7 @@ class Function:
     program: Program
     lines: list[tuple[str, Node]]  # name = value, in order
     names: dict[int, str]  # by index of the node
-    checks: dict[str, Check]  # by the name after whose assignment they stand
+    checks: dict[str, Check]  # by the name whose assignment they follow
 
     @property
     def inputs(self) -> tuple[tuple[str, int], ...]:
@@ -55,7 +55,7 @@ class Dialect:
 
 def function(name: str, letter: str, meaning: str, shape: tuple[int, ...], program: Program, first: int = 0) -> Function:
     """The program with its values named; indices in names start at ``first``."""
-    lines, names, checks = _Plan(program, letter, shape, first).made()
+    lines, names, checks = _Plan(program, letter, shape, first).assignments()
     return Function(name, letter, meaning, shape, program, lines, names, checks)
 
 
@@ -70,7 +70,7 @@ def places(shape: tuple[int, ...], first: int = 0) -> list[str]:
 class _Plan:
     def __init__(self, program: Program, letter: str, shape: tuple[int, ...], first: int) -> None:
         self.program, self.first = program, first
-        before = [check.value for check in program.checks if not check.below]  # quaternions, before anything is computed with them
+        before = [check.value for check in program.checks if not check.below]  # of quaternions, checked before anything else is computed
         after = [check.value for check in program.checks if check.below]
         everything = needed([*before, *program.outputs, *after])
         self.waves = sorted((node for node in everything if node.op in ("sin", "cos")), key=_wave_order)
@@ -89,18 +89,18 @@ class _Plan:
         self.cost: dict[int, int] = {}
         self.count = 0
 
-    def made(self) -> tuple[list[tuple[str, Node]], dict[int, str], dict[str, Check]]:
+    def assignments(self) -> tuple[list[tuple[str, Node]], dict[int, str], dict[str, Check]]:
         for node in self.order:
             if node.op == "input":
                 self.cost[node.index] = 5
-                if node.index in self.wanted:  # a check looks at it: a pivot may be one mass
+                if node.index in self.wanted:  # a check needs its name: a pivot may be a single mass
                     self._name(node)
                 continue
             self._shorten(node)
             if node.index in self.wanted:
                 self._name(node)
             elif self.uses[node.index] > 1:
-                if node.op == "neg":  # a sign is free, what is behind it is not
+                if node.op == "neg":  # a sign needs no name of its own
                     self._name(node.args[0])
                     self.cost[node.index] = self._width(node.args[0]) + 1
                 else:
@@ -155,7 +155,7 @@ def _wave_order(node: Node) -> tuple[int, int, int, bool]:
 
 # text -------------------------------------------------------------------------------------------------
 
-SUM, SIGN, PRODUCT, ATOM = range(4)  # what binds stronger is larger
+SUM, SIGN, PRODUCT, ATOM = range(4)  # operator precedence, ascending
 
 
 def value_text(value: Any, names: dict[int, str], dialect: Dialect) -> str:

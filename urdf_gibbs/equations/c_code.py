@@ -1,4 +1,4 @@
-"""One C99 file with a robot's dynamics: it needs math.h alone, and has a main that tests it behind a macro."""
+"""One C99 file with a robot's dynamics: it needs only math.h, and has a self-test main behind a macro."""
 
 from __future__ import annotations
 

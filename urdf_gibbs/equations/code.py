@@ -1,4 +1,4 @@
-"""A robot's dynamics as source code that stands alone: Python, C99 or SymPy.
+"""A robot's dynamics as self-contained source code: Python, C99 or SymPy.
 
 With numbers written in, the code is the production formulation's, traced and folded; with ``method=`` or named parameters it is that of
 one of the papers' formulations.
@@ -19,14 +19,15 @@ from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.dynamics.scalar import dot, matvec, vadd, vsub
 from urdf_gibbs.engine.emit import SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
-from urdf_gibbs.engine.questions import QUESTIONS, SUSPECT, Options, answer, checked_options, quaternion_checks, trace, width_of
+from urdf_gibbs.engine.quantities import QUANTITIES as TRACEABLE
+from urdf_gibbs.engine.quantities import SUSPECT, Options, checked_options, compute, quaternion_checks, trace, width_of
 from urdf_gibbs.equations import c_code, graph_sympy, python_code
 from urdf_gibbs.equations.assignments import function
 from urdf_gibbs.equations.parameters import Parameter, named_model
 from urdf_gibbs.equations.selftest import cases
 from urdf_gibbs.equations.source import Source
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
@@ -34,7 +35,7 @@ from urdf_gibbs.robot.singular import inertia_scale
 LANGUAGES = {"python": python_code.written, "c": c_code.written, "sympy": graph_sympy.written}
 OPERATIONS = 200_000  # of one function: a file of 10 MB
 STEPS = 3_000_000  # of a formulation before folding
-NAMED = "explicit"  # the formulation behind named parameters, unless told otherwise
+NAMED = "explicit"  # the default formulation for named parameters
 QUANTITIES = {  # the letter of the result, and what it is
     "mass_matrix": ("M", "joint-space inertia matrix M (nv x nv)"),
     "bias": ("h", "Coriolis, centrifugal and gravity forces h (nv)"),
@@ -58,10 +59,23 @@ def generate(
     method: str = COMPILED,
     frame: str = "",
 ) -> str:
-    """Text of a source file with a function for each quantity of ``what`` (names of QUANTITIES; - and _ are the same).
+    """Text of a source file with a function for each quantity; the same robot gives the same bytes.
 
-    ``named``: masses, mass centres, inertias and lengths are parameters with the URDF's values as defaults. ``frame``: the link whose
-    Jacobian or placement is asked for. The same robot gives the same bytes.
+    Args:
+        robot: Made by ``load``.
+        what: Names of quantities.
+        language: "python", "c" or "sympy".
+        gravity: (3,) in the world [m/s^2].
+        named: Whether masses, mass centres, inertias and lengths are parameters, with the URDF's values as defaults.
+        method: The formulation behind it.
+        frame: The link whose Jacobian or placement is asked for.
+
+    Returns:
+        The text.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or the robot has no equations of motion.
+        UnknownNameError: There is no such quantity, language, method or link.
     """
     if language not in LANGUAGES:
         raise UnknownNameError("language", language, list(LANGUAGES))
@@ -86,16 +100,16 @@ def source(
     chosen = NAMED if named and method == COMPILED else method
     wanted = Options(triple(gravity, "gravity"), frame)
     kept = {name: checked_options(robot, name, wanted) for name in names}
-    tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it names the joints of a singular mass matrix
+    tested = [] if symbols else cases(robot, names, wanted, chosen)  # first, because it reports the joints of a singular mass matrix
     functions = []
     parameters: list[Parameter] = []
-    with not_collected():
+    with garbage_collection_paused():
         for name, options in kept.items():
             program, parameters = traced(robot, name, options, chosen, named)
             letter, meaning = QUANTITIES[name]
-            functions.append(function(name, letter, meaning.format(frame=frame), QUESTIONS[name].shape(robot), program, int(symbols)))
-    made = "of urdf-gibbs, in local frames" if chosen == COMPILED else chosen
-    return Source(robot, functions, parameters, tested, wanted.gravity, made)
+            functions.append(function(name, letter, meaning.format(frame=frame), TRACEABLE[name].shape(robot), program, int(symbols)))
+    formulation = "of urdf-gibbs, in local frames" if chosen == COMPILED else chosen
+    return Source(robot, functions, parameters, tested, wanted.gravity, formulation)
 
 
 def quantities(what: Sequence[str]) -> list[str]:
@@ -131,7 +145,7 @@ def traced(robot: Robot, name: str, options: Options, method: str, named: bool) 
 
 def _by_formulation(robot: Robot, name: str, options: Options, method: str, named: bool) -> tuple[Program, list[Parameter]]:
     graph = Graph(STEPS)
-    letters = [(letter, width_of(robot, letter)) for letter in QUESTIONS[name].inputs]
+    letters = [(letter, width_of(robot, letter)) for letter in TRACEABLE[name].inputs]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
     model = model_of(robot)
     parameters: list[Parameter] = []
@@ -141,7 +155,7 @@ def _by_formulation(robot: Robot, name: str, options: Options, method: str, name
         model, parameters = named_model(robot, lambda label, value: graph.input("parameters", numbers.setdefault(label, len(numbers))))
         letters.append(("parameters", len(parameters)))
     if name in ("potential_energy", "jacobian", "placement"):
-        outputs = answer(with_model(robot, model), name, options, *inputs)
+        outputs = compute(with_model(robot, model), name, options, *inputs)
     else:
         outputs, pivots = _answered(REFERENCES[method], model, name, list(options.gravity), *inputs)
     scale = inertia_scale(robot, robot.neutral())

@@ -48,7 +48,7 @@ def collected(entry: Any, values: dict[str, float]) -> sympy.Expr:
 
 def _by_rate(entry: Sum, values: dict[str, float]) -> dict[Monomial, dict[Part, float]]:
     """The terms by what they have of v, a and g, with their waves written in the shortest way."""
-    found: dict[tuple[Monomial, Monomial, Monomial], dict[Waves, float]] = {}
+    grouped: dict[tuple[Monomial, Monomial, Monomial], dict[Waves, float]] = {}
     for monomial, waves, value in entry.listed():
         sorts: tuple[list[tuple[str, int]], ...] = ([], [], [])
         for name, power in monomial:
@@ -56,13 +56,13 @@ def _by_rate(entry: Sum, values: dict[str, float]) -> dict[Monomial, dict[Part, 
                 value *= values[name] ** power
             else:
                 sorts[0 if name[0] in "vag" else 1 if name[0] in "mI" else 2].append((name, power))
-        own = found.setdefault((tuple(sorts[0]), tuple(sorts[1]), tuple(sorts[2])), {})
+        own = grouped.setdefault((tuple(sorts[0]), tuple(sorts[1]), tuple(sorts[2])), {})
         own[waves] = own.get(waves, 0.0) + value
-    largest = max(abs(value) for own in found.values() for value in own.values())
+    largest = max(abs(value) for own in grouped.values() for value in own.values())
     result: dict[Monomial, dict[Part, float]] = {}
-    for (rate, inertial, rest), own in found.items():
+    for (rate, inertial, rest), own in grouped.items():
         kept = {waves: value for waves, value in own.items() if abs(value) > 1e-15 * largest}
-        # Numbers of the robot may be of any size, and what is small against 1 is taken for round-off.
+        # The robot's numbers may have any magnitude; normalise them, as anything small against 1 counts as round-off.
         unit = 2.0 ** math.frexp(max(map(abs, kept.values())))[1] if kept and values else 1.0
         for factors, value in shortest({waves: value / unit for waves, value in kept.items()}) if kept else []:
             result.setdefault(rate, {})[inertial, rest, factors] = value * unit
@@ -78,7 +78,7 @@ def _content(values: list[float]) -> float:
 
 
 def _majority(values: list[float]) -> float:
-    """The sign that most values have, or the first where it is even."""
+    """The sign of the majority of the values, or of the first if tied."""
     balance = sum(math.copysign(1.0, value) for value in values)
     return math.copysign(1.0, balance or values[0])
 
@@ -113,7 +113,7 @@ def _times(factor: sympy.Expr, content: sympy.Expr, inner: sympy.Expr) -> sympy.
 def _inner(terms: dict[tuple[Monomial, Factors], float], named: bool) -> tuple[sympy.Expr, sympy.Expr]:
     """(a number, the sum over lengths and angles that it multiplies).
 
-    What all terms have is drawn out, unless one is a plain product of lengths: m (l^2 + 2 l l' cos q) stays as it is.
+    Common factors are taken out, unless one term is a plain product of lengths: m (l^2 + 2 l l' cos q) stays as it is.
     """
     added: dict[str, sympy.Expr] = {}
     if named:
@@ -125,8 +125,8 @@ def _inner(terms: dict[tuple[Monomial, Factors], float], named: bool) -> tuple[s
         common = reduce(lambda a, b: a & b, powers)
         content = _content(list(terms.values())) if named else 1.0
     values = [number(value / content, named) for value in terms.values()]
-    made = [value * _expression(own - common, added) for own, value in zip(powers, values, strict=True)]
-    return number(content, named), _expression(common, added) * sympy.Add(*made)
+    terms_made = [value * _expression(own - common, added) for own, value in zip(powers, values, strict=True)]
+    return number(content, named), _expression(common, added) * sympy.Add(*terms_made)
 
 
 def _lengths_added(terms: dict[tuple[Monomial, Factors], float], added: dict[str, sympy.Expr]) -> dict[tuple[Monomial, Factors], float]:
@@ -152,21 +152,21 @@ def _lengths_added(terms: dict[tuple[Monomial, Factors], float], added: dict[str
 
 
 def _derivative(terms: dict[tuple[Monomial, Factors], float], by: str) -> dict[tuple[Monomial, Factors], float]:
-    found: dict[tuple[Monomial, Factors], float] = {}
+    derivative: dict[tuple[Monomial, Factors], float] = {}
     for (rest, factors), value in terms.items():
         powers = dict(rest)
         if by in powers:
             less = {**powers, by: powers[by] - 1}
-            found[tuple(sorted((name, power) for name, power in less.items() if power)), factors] = value * powers[by]
-    return found
+            derivative[tuple(sorted((name, power) for name, power in less.items() if power)), factors] = value * powers[by]
+    return derivative
 
 
 def _expression(powers: Counter[Any], added: dict[str, sympy.Expr]) -> sympy.Expr:
     """A product of lengths, which ``added`` may explain as sums, and waves."""
-    made = []
+    factors = []
     for one, power in powers.items():
-        made.append((added.get(one, sympy.Symbol(one)) if isinstance(one, str) else _wave(one)) ** power)
-    return sympy.Mul(*made)
+        factors.append((added.get(one, sympy.Symbol(one)) if isinstance(one, str) else _wave(one)) ** power)
+    return sympy.Mul(*factors)
 
 
 def _power_product(monomial: Monomial) -> sympy.Expr:

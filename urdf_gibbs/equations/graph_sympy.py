@@ -1,4 +1,4 @@
-"""SymPy expressions from a traced graph, for robots whose equations are too long to simplify: as ``cse`` has them."""
+"""SymPy expressions from a traced graph, for robots whose equations are too long to simplify, in the form of ``cse``."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def to_sympy(program: Program, letter: str = "y", shape: tuple[int, ...] | None 
     return expressions(function("", letter, "", shape or (len(program.outputs),), program, first=1))
 
 
-def expressions(made: Function, parameters: list[Parameter] | None = None) -> tuple[list[tuple[Any, Any]], list[Any]]:
+def expressions(function: Function, parameters: list[Parameter] | None = None) -> tuple[list[tuple[Any, Any]], list[Any]]:
     """The same for a function whose values have names; ``parameters`` name the entries of its input "parameters"."""
-    import sympy  # only here: the text of a module does without
+    import sympy  # imported here: generating a module's text does not need it
 
     known: dict[int, Any] = {}
 
@@ -83,11 +83,11 @@ def expressions(made: Function, parameters: list[Parameter] | None = None) -> tu
         return {"sin": sympy.sin, "cos": sympy.cos, **OPERATORS}[node.op](*args)
 
     replacements = []
-    for name, node in made.lines:
-        found = operation(node)
+    for name, node in function.lines:
+        expression = operation(node)
         known[node.index] = sympy.Symbol(name)
-        replacements.append((known[node.index], found))
-    return replacements, [value(output) for output in made.program.outputs]
+        replacements.append((known[node.index], expression))
+    return replacements, [value(output) for output in function.program.outputs]
 
 
 # for people -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Equations in LaTeX, in the part of it that KaTeX, MathJax and latex2mathml read as well."""
+"""Equations in LaTeX, in the subset that KaTeX, MathJax and latex2mathml also read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urdf_gibbs.equations.notation import Line, broken, lines, pieces, split, ti
 from urdf_gibbs.equations.parameters import Coordinate
 from urdf_gibbs.equations.readable import Equations
 
-WIDTH = 92  # characters of a line that fits on a page of A4
+WIDTH = 92  # characters of a line on an A4 page
 QUAD = r"\quad"
 ZEROS = 12  # names in a row
 ROWS = 40  # of a table that fits on a page
@@ -60,18 +60,18 @@ def alphabet_of(equations: Equations) -> Latex:
 def latex(equations: Equations, document: bool = False) -> str:
     """One align environment for each quantity, then tables of the coordinates and constants; a whole document when asked."""
     alphabet = alphabet_of(equations)
-    found: list[str] = []
+    lines_out: list[str] = []
     for what in equations.expressions:
-        found += [_section(title(equations, what), document), *_align(equations, what, alphabet), ""]
+        lines_out += [_section(title(equations, what), document), *_align(equations, what, alphabet), ""]
     rows = [_coordinate(c, alphabet) for c in (*equations.positions, *equations.rates)]
     for p in equations.parameters:
         rows.append(f"{alphabet.symbol(p.name)} & = {alphabet.number(p.value)}\\,{unit(p.unit)} & {_text(p.meaning)}")
-    found.append(_section("Symbols", document))
+    lines_out.append(_section("Symbols", document))
     for k in range(0, len(rows), ROWS):
-        found += [r"\[", r"\begin{array}{rll}"]
-        found += [" \\\\\n".join(rows[k : k + ROWS]), r"\end{array}", r"\]"]
-    found += [_plain(note) if document else _comment(note) for note in equations.notes]
-    body = "\n".join(found) + "\n"
+        lines_out += [r"\[", r"\begin{array}{rll}"]
+        lines_out += [" \\\\\n".join(rows[k : k + ROWS]), r"\end{array}", r"\]"]
+    lines_out += [_plain(note) if document else _comment(note) for note in equations.notes]
+    body = "\n".join(lines_out) + "\n"
     if not document:
         return body
     head = rf"\section*{{Equations of motion of {_plain(equations.robot.name)}}}"

@@ -1,6 +1,6 @@
-"""How formulas are written down: the order of their terms and factors, where a long line may end, which entries are named together.
+"""Notation of formulas: the order of terms and factors, line breaks, and which equal entries are listed together.
 
-Masses and inertias come first, then lengths, angles and velocities; gravity comes last. One walk through an expression serves text
+Masses and inertias come first, then lengths, angles and velocities; gravity comes last. The same traversal serves text
 and LaTeX, which differ in their alphabets.
 """
 
@@ -56,10 +56,10 @@ class Line:
 
 def split(name: str) -> tuple[str, str]:
     """A name as its letters and its indices: lc1 -> (lc, 1), l1_2x -> (l, 1,2x)."""
-    found = NAME.fullmatch(name)
-    if found is None:
+    match = NAME.fullmatch(name)
+    if match is None:
         return name, ""
-    letters, first, second, axes = found.groups()
+    letters, first, second, axes = match.groups()
     return letters, first + second.replace("_", ",") + axes
 
 
@@ -79,7 +79,7 @@ def lines(equations: Equations, what: str) -> list[Line]:
         marks = "xyz" if what == "placement" else [str(i + 1) for i in range(rows)]
         return [Line(((letter, marks[i]),), matrix[i, 0]) for i in range(rows)]
     comma = "," if max(rows, columns) > 9 else ""
-    found: list[Line] = []
+    entries: list[Line] = []
     zeros: dict[str, list[tuple[str, str]]] = {}
     symmetric = what == "mass_matrix"
     for i in range(rows):
@@ -91,22 +91,22 @@ def lines(equations: Equations, what: str) -> list[Line]:
                 reason = "different branches" if symmetric and (i, j) in equations.apart else ""
                 zeros.setdefault(reason, []).extend(names)
             else:
-                found.append(Line(tuple(names), matrix[i, j]))
-    return found + [Line(tuple(names), None, reason) for reason, names in zeros.items()]
+                entries.append(Line(tuple(names), matrix[i, j]))
+    return entries + [Line(tuple(names), None, reason) for reason, names in zeros.items()]
 
 
 def pieces(expression: sympy.Expr, alphabet: Alphabet, depth: int = 0) -> list[Piece]:
     """The expression from left to right."""
-    found: list[Piece] = []
+    parts: list[Piece] = []
     for k, term in enumerate(_in_order(expression, depth)):
         coefficient, rest = term.as_coeff_Mul()
         negative = bool(coefficient < 0)
         if k:
-            found.append(Piece(alphabet.minus if negative else alphabet.plus, 3, depth))
+            parts.append(Piece(alphabet.minus if negative else alphabet.plus, 3, depth))
         elif negative:
-            found.append(Piece(alphabet.leading_minus, 1))
-        found += _product(abs(coefficient), rest, alphabet, depth)
-    return found
+            parts.append(Piece(alphabet.leading_minus, 1))
+        parts += _product(abs(coefficient), rest, alphabet, depth)
+    return parts
 
 
 def broken(parts: list[Piece], width: int) -> list[tuple[int, str]]:
@@ -141,12 +141,12 @@ def _product(coefficient: sympy.Expr, rest: sympy.Expr, alphabet: Alphabet, dept
         else:
             text = _atom(factor, alphabet)
             written.append([Piece(text, _visible(sympy.sstr(factor)))])
-    found: list[Piece] = []
+    product: list[Piece] = []
     for k, part in enumerate(written):
         if k:
-            found.append(Piece(alphabet.space, 1))
-        found += part
-    return found
+            product.append(Piece(alphabet.space, 1))
+        product += part
+    return product
 
 
 def _number(value: sympy.Expr, alphabet: Alphabet) -> str:

@@ -49,15 +49,15 @@ class Coordinate:
 
 def positions(robot: Robot) -> list[Coordinate]:
     """q1, q2, ...: the entries of q (nq)."""
-    found: list[Coordinate] = []
+    coordinates: list[Coordinate] = []
     for joint in robot.joints:
         if not joint.is_mimic:
             units = {"prismatic": ["m"], "floating": ["m"] * 3 + [""] * 4, "planar": ["m", "m", "rad"], "elastic": [""] * joint.nq}.get(
                 joint.type, ["rad"]
             )
             for name, unit in zip(joint.named(POSITION_SUFFIXES.get(joint.nq, ())), units, strict=True):
-                found.append(Coordinate(f"q{len(found) + 1}", name, unit, unit == "rad"))
-    return found
+                coordinates.append(Coordinate(f"q{len(coordinates) + 1}", name, unit, unit == "rad"))
+    return coordinates
 
 
 def rates(robot: Robot, letter: str = "v", per: str = "s") -> list[Coordinate]:
@@ -89,16 +89,16 @@ def named_model(robot: Robot, scalar: Name, tolerance: float = ROUND_OFF) -> tup
 
     def vector(values: Vector, single: str, several: str, meaning: str) -> Vector:
         present = [k for k in range(3) if values[k] != 0.0]
-        made = Vector.zeros(3)
+        vector_made = Vector.zeros(3)
         if len(present) == 1:
             k = present[0]
             along = f"{'-' if values[k] < 0.0 else ''}{AXES[k]}"
             value = named(single, abs(values[k]), f"{meaning}, along {along}", "m")
-            made[k] = value if values[k] > 0.0 else -value
-            return made
+            vector_made[k] = value if values[k] > 0.0 else -value
+            return vector_made
         for k in present:
-            made[k] = named(f"{several}{AXES[k]}", values[k], f"{meaning}, {AXES[k]}", "m")
-        return made
+            vector_made[k] = named(f"{several}{AXES[k]}", values[k], f"{meaning}, {AXES[k]}", "m")
+        return vector_made
 
     lengths = _cleaned_lengths(model)
     placed = _placement_names(model, [shift for shift, _ in lengths])
@@ -130,12 +130,12 @@ def named_model(robot: Robot, scalar: Name, tolerance: float = ROUND_OFF) -> tup
 
 
 def exact(value: float, tolerance: float = ROUND_OFF) -> float:
-    """0, 1/2, sqrt(2)/2, sqrt(3)/2 or 1, with either sign, for what is as good as that."""
+    """Replace a value by 0, 1/2, sqrt(2)/2, sqrt(3)/2 or 1, with either sign, if it is within the tolerance."""
     return next((number for number in EXACT if abs(value - number) < tolerance), value)
 
 
 def _cleaned_rotations(model: Model, tolerance: float) -> Model:
-    """The model with exact entries in axes and rotations where they are as good as that."""
+    """The model with exact entries in axes and rotations where they are within the tolerance."""
     bodies = []
     for body in model.bodies:
         E = Matrix([[*(exact(x, tolerance) for x in row[:3]), row[3]] for row in body.E])
@@ -180,7 +180,7 @@ def _turning_axes(model: Model) -> list[str | None]:
     directions: list[
         list[list[float]]
     ] = []  # of the axes that a body turns about, in its axes, at q = 0; parallel ones stay parallel at any q
-    found: list[str | None] = []
+    axes_of: list[str | None] = []
     for body in model.bodies:
         R = np.array(body.E)[:3, :3].astype(float)
         above = [] if body.parent < 0 else directions[body.parent]
@@ -188,10 +188,10 @@ def _turning_axes(model: Model) -> list[str | None]:
         axes = np.array([*(R.T @ np.array(axis) for axis in above), *own]).reshape(-1, 3)
         directions.append(axes.tolist())
         if not len(axes):
-            found.append("none")
+            axes_of.append("none")
             continue
         parallel = np.abs(np.cross(axes, axes[0])).max() < ROUND_OFF
         largest = int(np.argmax(np.abs(axes[0])))
         along = abs(abs(axes[0][largest]) - 1.0) < ROUND_OFF
-        found.append(AXES[largest] * 2 if parallel and along else None)
-    return found
+        axes_of.append(AXES[largest] * 2 if parallel and along else None)
+    return axes_of

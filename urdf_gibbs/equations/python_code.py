@@ -1,4 +1,4 @@
-"""A Python module with a robot's dynamics: it imports math alone, and tests itself when it is run."""
+"""A Python module with a robot's dynamics: it imports only math, and tests itself when run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Equations of motion of small robots in the form of the textbooks.
 
-A formulation runs over the sums of trigonometry.py, which stay expanded and free of what cancels; the result is collected: velocity
+A formulation runs over the sums of trigonometry.py, which stay expanded with all cancellations done; the result is collected: velocity
 products and gravity outside, masses and inertias inside them, lengths and angles innermost. What comes out is compared with the
-formulation run over floats at random states and random constants before anyone sees it.
+formulation run over floats at random states and random constants before it is returned.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ QUANTITIES = {  # name -> (letter of its entries, what it is)
     "placement": ("p", "place of {frame} in the world"),
     "jacobian": ("J", "Jacobian of {frame}: velocity of its origin, then angular velocity, in world axes"),
 }
-SECONDS = 20.0  # of work on a robot before its equations are left as they are
+SECONDS = 20.0  # of work on a robot before its equations are left unsimplified
 MOST_TERMS = 20_000  # of a quantity that is collected
 LARGEST = 100_000  # operations that are shown unsimplified
 SMALL_NV = 6
@@ -126,11 +126,25 @@ def equations(
     frame: str | None = None,
     seconds: float = SECONDS,
 ) -> Equations:
-    """The robot's equations in symbols: masses, lengths and inertias by name, or with named=False as numbers.
+    """The robot's equations in symbols.
 
-    what: of "mass_matrix", "bias", "gravity_force", "inverse_dynamics", "kinetic_energy", "potential_energy", and of a link ``frame``
-    "placement" and "jacobian". method: the formulation whose source is run; the result is the same. What takes more than
-    ``seconds`` is left unsimplified, and ``notes`` says so; beyond some 100,000 operations it is refused.
+    Args:
+        robot: Made by ``load``.
+        what: Of "mass_matrix", "bias", "gravity_force", "inverse_dynamics", "kinetic_energy", "potential_energy", and of a link ``frame``
+            "placement" and "jacobian".
+        method: The formulation whose source is run; the result is the same.
+        named: Whether masses, lengths and inertias have names; False: they are numbers.
+        gravity: (3,) in the world [m/s^2].
+        frame: The link whose Jacobian or placement is asked for.
+        seconds: What takes longer is left unsimplified, and ``notes`` says so.
+
+    Returns:
+        Expressions of SymPy by quantity, with the symbols in them.
+
+    Raises:
+        ArgumentError: An argument has a wrong type or value, or the robot has no equations of motion.
+        UnknownNameError: There is no such quantity, method or link.
+        UrdfGibbsError: It takes more than some 100,000 operations.
     """
     if robot.nv == 0:
         raise ArgumentError(f"robot {robot.name!r} has no moving joint, and so no equations of motion")
@@ -144,18 +158,18 @@ def equations(
     algebra = Algebra(task.groups(), task.unit_quaternions(), seconds)
     values = {} if named else {parameter.name: parameter.value for parameter in task.parameters()}
     notes: list[str] = []
-    found: dict[str, sympy.Matrix] = {}
+    matrices: dict[str, sympy.Matrix] = {}
     for name in quantities:
         try:
             entries = task.answer(name, algebra.symbol)
             if _terms(entries) > MOST_TERMS:
                 raise TooLong
-            found[name] = _matrix(entries, lambda entry: collected(entry, values), name == "mass_matrix")
+            matrices[name] = _matrix(entries, lambda entry: collected(entry, values), name == "mass_matrix")
         except TooLong:
-            found[name] = task.unsimplified(name, named)
+            matrices[name] = task.unsimplified(name, named)
             notes.append(f"{name} is not simplified: that would take too long.")
-    parameters = [parameter for parameter in task.parameters() if any(parameter.name in _names(matrix) for matrix in found.values())]
-    for name, matrix in found.items():
+    parameters = [parameter for parameter in task.parameters() if any(parameter.name in _names(matrix) for matrix in matrices.values())]
+    for name, matrix in matrices.items():
         task.check(name, matrix, named)
     rounded = task.rounding()
     if rounded:
@@ -163,11 +177,11 @@ def equations(
     q, v = positions(robot), rates(robot)
     names = [c.name for c in (*q, *v, *(rates(robot, "a") if "inverse_dynamics" in quantities else ()))] + [p.name for p in parameters]
     symbols = {name: sympy.Symbol(name) for name in names}
-    return Equations(robot, method, found, symbols, parameters, q, v, task.gravity, task.apart(), frame, tuple(notes))
+    return Equations(robot, method, matrices, symbols, parameters, q, v, task.gravity, task.apart(), frame, tuple(notes))
 
 
 def is_small(robot: Robot) -> bool:
-    """Whether its equations are something to read: rigid, at most six velocities, a mass matrix of at most some hundred terms."""
+    """Whether its equations are readable: rigid, at most six velocities, a mass matrix of at most some hundred terms."""
     if robot.is_flexible or robot.nv > SMALL_NV or robot.nv == 0:
         return False
     task = _Task(robot, "explicit", (0.0, 0.0, 0.0), None)
@@ -198,7 +212,7 @@ def _names(expression: sympy.Matrix) -> set[str]:
 
 @dataclass(frozen=True)
 class _Task:
-    """A robot and the question put to it, over any scalar."""
+    """A robot and the requested quantity, over any scalar."""
 
     robot: Robot
     method: str
@@ -299,15 +313,15 @@ class _Task:
         return change if change > 1e-10 else 0.0
 
     def unsimplified(self, what: str, named: bool) -> sympy.Matrix:
-        """The quantity as SymPy leaves it."""
+        """The quantity as an unsimplified SymPy matrix."""
         size = int(sum(entry.operations for row in self.answer(what, lambda _: _Size(0.0)) for entry in row if isinstance(entry, _Size)))
         if size > LARGEST:
             message = f"{what} of {self.robot.name!r} takes {size} operations: too long to read; ask for its source code instead"
             raise ArgumentError(message)
         values = {parameter.name: number(parameter.value, False) for parameter in self.parameters()}
         entries = self.answer(what, lambda name: sympy.Symbol(name) if named or name not in values else values[name])
-        made = sympy.Matrix([[sympy.sympify(entry) for entry in row] for row in entries])
-        return made.xreplace({value: number(float(value), named) for value in made.atoms(sympy.Float)})
+        matrix = sympy.Matrix([[sympy.sympify(entry) for entry in row] for row in entries])
+        return matrix.xreplace({value: number(float(value), named) for value in matrix.atoms(sympy.Float)})
 
     def check(self, what: str, matrix: sympy.Matrix, named: bool) -> None:
         """Compare with the formulation over floats, at random states and, where they are named, random constants."""
@@ -345,5 +359,5 @@ class _Size:
 
 
 def _matrix(entries: Entries, written: Callable[[Any], sympy.Expr], symmetric: bool) -> sympy.Matrix:
-    made = [[written(entry) if not symmetric or j <= i else None for j, entry in enumerate(row)] for i, row in enumerate(entries)]
-    return sympy.Matrix([[made[j][i] if entry is None else entry for j, entry in enumerate(row)] for i, row in enumerate(made)])
+    rows = [[written(entry) if not symmetric or j <= i else None for j, entry in enumerate(row)] for i, row in enumerate(entries)]
+    return sympy.Matrix([[rows[j][i] if entry is None else entry for j, entry in enumerate(row)] for i, row in enumerate(rows)])

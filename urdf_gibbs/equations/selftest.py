@@ -1,4 +1,4 @@
-"""What generated code is tested against where it runs: random states, and answers that another formulation gives there."""
+"""The self-test of generated code: random states, and the results of another formulation there."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import cross, dot
 from urdf_gibbs.engine.kernel import kernel
-from urdf_gibbs.engine.questions import Options, answer
+from urdf_gibbs.engine.quantities import Options, compute
 from urdf_gibbs.robot.model import Robot
 
 STATES = 3
 TOLERANCE = 1e-9  # of the largest entry: far above the round-off of two orders of summation, far below a wrong term
 DIGITS = 13  # of the stored answers, so that the last bits of a machine's sine do not show
-NOISE = 1e-13  # what is left where terms of size 1 cancel; stored as 0
+NOISE = 1e-13  # residue where terms of size 1 cancel; stored as 0
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 PAPERS = ("gibbs_appell", "explicit")
 ELASTIC_PAPERS = ("transformations_flexible", "gibbs_appell_flexible")
@@ -38,7 +38,7 @@ def independent(robot: Robot, method: str) -> str:
 
 
 def cases(robot: Robot, what: list[str], options: Options, method: str) -> list[Case]:
-    """The same ones each time."""
+    """The cases; always the same ones."""
     rng = np.random.default_rng(0)
     other = independent(robot, method)
     result = []
@@ -61,7 +61,7 @@ def _expected(robot: Robot, name: str, options: Options, method: str, inputs: di
     if name in ("potential_energy", "jacobian", "placement"):
         q = inputs["q"].tolist()
         # Elastic links have one kinematics only: there the numbers come from the same formulas, evaluated rather than printed.
-        return answer(robot, name, options, q) if robot.is_flexible else _from_poses(robot, name, options, q)
+        return compute(robot, name, options, q) if robot.is_flexible else _from_poses(robot, name, options, q)
     asked = {"mass_matrix": "q", "gravity_force": "q", "bias": "qv", "kinetic_energy": "qv"}.get(name)
     letters = ["q", "v", "a" if name == "inverse_dynamics" else "tau"] if asked is None else list(asked)
     return kernel(robot, name, gravity=options.gravity, method=method)(*(inputs[letter] for letter in letters))

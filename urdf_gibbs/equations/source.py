@@ -1,4 +1,4 @@
-"""What a source file is written from, and what it says about itself at its top."""
+"""The content of a generated source file, and its header."""
 
 from __future__ import annotations
 

@@ -43,22 +43,22 @@ class Plain:
 def text(equations: Equations, width: int | None = None) -> str:
     """Each quantity entry by entry, then what the symbols mean, in lines of at most ``width`` characters."""
     width = max(width or shutil.get_terminal_size().columns, NARROWEST)
-    found = [heading(equations)]
+    output = [heading(equations)]
     for what in equations.expressions:
-        found += ["", *textwrap.wrap(title(equations, what), width)]
+        output += ["", *textwrap.wrap(title(equations, what), width)]
         for line in lines(equations, what):
             names = " = ".join(GREEK.get(letter, letter) + indices for letter, indices in line.names)
             if line.expression is None:
                 zero = f"{names} = 0" + (f" ({line.reason})" if line.reason else "")
-                found += textwrap.wrap(zero, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+                output += textwrap.wrap(zero, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
                 continue
             start = f"  {names} = "
             (_, first), *more = broken(pieces(line.expression, Plain()), width - len(start))
-            found += [start + first, *(" " * (len(start) - 2 + DEEPER * depth) + part for depth, part in more)]
-    found += ["", *_legend(equations, width)]
+            output += [start + first, *(" " * (len(start) - 2 + DEEPER * depth) + part for depth, part in more)]
+    output += ["", *_legend(equations, width)]
     for note in equations.notes:
-        found += textwrap.wrap(note, width)
-    return "\n".join(found) + "\n"
+        output += textwrap.wrap(note, width)
+    return "\n".join(output) + "\n"
 
 
 def heading(equations: Equations) -> str:
@@ -68,18 +68,18 @@ def heading(equations: Equations) -> str:
 
 def _legend(equations: Equations, width: int) -> list[str]:
     joints = [f"{q.name} {q.joint} [{q.unit or '1'}]" for q in equations.positions]
-    found = textwrap.wrap(f"q: {', '.join(joints)}", width, subsequent_indent="   ")
+    output = textwrap.wrap(f"q: {', '.join(joints)}", width, subsequent_indent="   ")
     if [c.joint for c in equations.rates] != [c.joint for c in equations.positions]:
         moves = [f"{v.name} {v.joint} [{v.unit}]" for v in equations.rates]
-        found += textwrap.wrap(f"v: {', '.join(moves)}", width, subsequent_indent="   ")
+        output += textwrap.wrap(f"v: {', '.join(moves)}", width, subsequent_indent="   ")
     rows = [(p.name, f"{p.value:.6g}", p.unit, p.meaning) for p in equations.parameters]
     sizes = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
     for name, value, unit, meaning in rows:
         line = f"{name:<{sizes[0]}} = {value:<{sizes[1]}} {unit:<{sizes[2]}}  {meaning}"
-        found += (
+        output += (
             textwrap.wrap(line, width, subsequent_indent=" " * (sum(sizes) + 6), drop_whitespace=False) if len(line) > width else [line]
         )
-    return found
+    return output
 
 
 # A module for SymPy ---------------------------------------------------------------------------------
@@ -100,17 +100,17 @@ def python_source(equations: Equations) -> str:
     printer = _Source({"sympy_integers": True, "full_prec": False})
     names = list(equations.symbols)
     rows = textwrap.wrap(", ".join(names) + ",", 110)
-    found = [_comment(f"{heading(equations)} (method {equations.method}, gravity {equations.gravity})"), ""]
-    found += ["from sympy import Matrix, S, cos, sin, sqrt, symbols", "", *(_comment(note) for note in equations.notes)]
-    found += [_comment(", ".join(f"{q.name}: {q.joint}" for q in equations.positions))]
-    found += ["(", *(f"    {row}" for row in rows), ") = symbols(", *(f'    "{row} "' for row in rows), ")", ""]
-    found += ["values = {", *(f"    {p.name}: {p.value!r},  {_comment(f'{p.unit}: {p.meaning}')}" for p in equations.parameters), "}"]
+    output = [_comment(f"{heading(equations)} (method {equations.method}, gravity {equations.gravity})"), ""]
+    output += ["from sympy import Matrix, S, cos, sin, sqrt, symbols", "", *(_comment(note) for note in equations.notes)]
+    output += [_comment(", ".join(f"{q.name}: {q.joint}" for q in equations.positions))]
+    output += ["(", *(f"    {row}" for row in rows), ") = symbols(", *(f'    "{row} "' for row in rows), ")", ""]
+    output += ["values = {", *(f"    {p.name}: {p.value!r},  {_comment(f'{p.unit}: {p.meaning}')}" for p in equations.parameters), "}"]
     for what, matrix in equations.expressions.items():
-        found += ["", f"{what} = Matrix(", "    ["]
+        output += ["", f"{what} = Matrix(", "    ["]
         for i in range(matrix.rows):
-            found += ["        [", *(f"            {printer.doprint(matrix[i, j])}," for j in range(matrix.cols)), "        ],"]
-        found += ["    ]", ")"]
-    return "\n".join(found) + "\n"
+            output += ["        [", *(f"            {printer.doprint(matrix[i, j])}," for j in range(matrix.cols)), "        ],"]
+        output += ["    ]", ")"]
+    return "\n".join(output) + "\n"
 
 
 def _comment(words: str) -> str:

@@ -2,7 +2,7 @@
 
 Angles about parallel axes form a group. Within a group products of sines and cosines are turned into sums, cos a cos b =
 (cos(a - b) + cos(a + b)) / 2, so that only sines and cosines of whole combinations of its angles are left; a term has at most one of
-them from each group. Such products are linearly independent: whatever cancels is gone, and two formulations give the same terms.
+them from each group. Such products are linearly independent: everything that cancels does, and two formulations give the same terms.
 Coefficients are floats: halves and whole numbers are exact, and round-off of oblique axes is dropped.
 """
 
@@ -55,25 +55,25 @@ class Algebra:
 
     def wave(self, kind: str, angle: Angle, coefficient: float) -> dict[tuple[int, int], float]:
         """The term of coefficient times the sine or cosine of an angle."""
-        found, sign = _wave(kind, dict(angle))
-        if found is None:
+        wave, sign = _wave(kind, dict(angle))
+        if wave is None:
             return {}
-        group = self.groups[found[1][0][0]] if found[1] else 0
-        return {(0, self._waves(((group, found),) if found[1] else ())): sign * coefficient}
+        group = self.groups[wave[1][0][0]] if wave[1] else 0
+        return {(0, self._waves(((group, wave),) if wave[1] else ())): sign * coefficient}
 
     def _monomial(self, monomial: Monomial) -> int:
-        found = self._monomial_ids.get(monomial)
-        if found is None:
-            found = self._monomial_ids[monomial] = len(self.monomials)
+        number = self._monomial_ids.get(monomial)
+        if number is None:
+            number = self._monomial_ids[monomial] = len(self.monomials)
             self.monomials.append(monomial)
-        return found
+        return number
 
     def _waves(self, waves: Waves) -> int:
-        found = self._wave_ids.get(waves)
-        if found is None:
-            found = self._wave_ids[waves] = len(self.waves)
+        number = self._wave_ids.get(waves)
+        if number is None:
+            number = self._wave_ids[waves] = len(self.waves)
             self.waves.append(waves)
-        return found
+        return number
 
     def monomial_product(self, a: int, b: int) -> list[tuple[int, float]]:
         """The product of two monomials; the last of a unit quadruple is left with power 0 or 1."""
@@ -258,10 +258,14 @@ def shortest(terms: dict[Waves, float]) -> list[tuple[Factors, float]]:
         current = start
         for group, way in zip(groups, chosen, strict=True):
             current = _rewritten(current, group, way)
-        made = [(tuple(sorted(w for _, factors in key for w in factors)), value) for key, value in current.items()]
-        cost = (len(made), sum(len(factors) for factors, _ in made), sum(_size(angle) for factors, _ in made for _, angle in factors))
+        products = [(tuple(sorted(w for _, factors in key for w in factors)), value) for key, value in current.items()]
+        cost = (
+            len(products),
+            sum(len(factors) for factors, _ in products),
+            sum(_size(angle) for factors, _ in products for _, angle in factors),
+        )
         if not least or cost < least:
-            best, least = made, cost
+            best, least = products, cost
     return best
 
 
@@ -298,7 +302,7 @@ def _merged(bucket: dict[Factors, float]) -> dict[Factors, float]:
         if factors not in left or len(factors) != 1 or _largest(factors[0][1]) < 2.0:
             continue
         kind, a = factors[0]
-        found: list[tuple[float, Factors, Factors, float]] = []
+        options: list[tuple[float, Factors, Factors, float]] = []
         for others, value in left.items():
             if others == factors or len(others) > 1 or abs(abs(value) - abs(left[factors])) > 1e-12 * abs(value):
                 continue
@@ -306,11 +310,11 @@ def _merged(bucket: dict[Factors, float]) -> dict[Factors, float]:
             if kind_b == kind:
                 half = _halves(kind, a, b, left[factors], value)
                 if half is not None:
-                    found.append((_size(half[0][0][1]) + _size(half[0][1][1]), others, *half))
-        if found:
-            _, others, made, value = min(found, key=lambda one: (one[0], one[2]))
+                    options.append((_size(half[0][0][1]) + _size(half[0][1][1]), others, *half))
+        if options:
+            _, others, product, value = min(options, key=lambda one: (one[0], one[2]))
             del left[factors], left[others]
-            left[made] = left.get(made, 0.0) + value
+            left[product] = left.get(product, 0.0) + value
     return left
 
 

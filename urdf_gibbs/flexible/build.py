@@ -24,9 +24,9 @@ STIFFNESS = {"y": "EI_z", "z": "EI_y", "x": "EA", "torsion": "GJ"}
 THEORIES = ("euler-bernoulli", "timoshenko")
 TABLE = "table"
 STATIONS = 21
-AT = 1e-6  # of the length: how far from root or tip a joint may sit and still be there
+AT = 1e-6  # relative to the length: a joint this close to the root or tip counts as being there
 NODES = 24  # of a panel
-PHASE = 4.0  # a panel is so short that the fastest wave turns by this much [rad]: 24 nodes then see products of four to round-off
+PHASE = 4.0  # rad: phase of the fastest wave within a panel, for which the nodes integrate products of four to round-off
 
 
 @dataclass(frozen=True)
@@ -239,40 +239,40 @@ def make_beam(spec: Specification, root: ArrayLike, rotation: ArrayLike) -> Beam
 
 
 def _integrated(spec: Specification, L: float, mu: float, root: Array, R: Array) -> Beam:
-    found = shapes_of(spec)
-    m = len(found)
-    quadrature = _quadrature(L, found)
+    mode_list = shapes_of(spec)
+    m = len(mode_list)
+    quadrature = _quadrature(L, mode_list)
     eta, weights = quadrature.eta, quadrature.weights
     stations = np.linspace(0.0, L, STATIONS)
     places = np.concatenate([eta, stations])  # the tip is the last station
 
     # Displacements f_a along e_a, the amplitudes of foreshortening last.
-    f, pairs = _displacements(spec, found, quadrature, places)
-    e = [R[:, mode.along] for mode in found] + [R[:, 0]] * len(pairs)
+    f, pairs = _displacements(spec, mode_list, quadrature, places)
+    e = [R[:, mode.along] for mode in mode_list] + [R[:, 0]] * len(pairs)
     E = np.array(e)
     inside, at_stations = f[:, : eta.size], f[:, eta.size :]
     products = mu * (inside * weights) @ inside.T
     ones, etas = mu * inside @ weights, mu * inside @ (weights * eta)
 
     # Rotations g_j about the axis ``about``.
-    g = np.array([mode.sign * _at(mode.rotation, eta) for mode in found])
-    axes = np.array([R[:, mode.about] for mode in found])
+    g = np.array([mode.sign * _at(mode.rotation, eta) for mode in mode_list])
+    axes = np.array([R[:, mode.about] for mode in mode_list])
     J = np.array(spec.rotary if spec.rotary is not None else (0.0, 0.0, 0.0), dtype=float)
-    same = _same_direction(found)
+    same = _same_direction(mode_list)
     spin, spins = np.zeros((m, 3)), np.zeros((m, m))
     if spec.elastic_rotary:
-        J_of = np.array([J[mode.about] if mode.rotation is not None else 0.0 for mode in found])
+        J_of = np.array([J[mode.about] if mode.rotation is not None else 0.0 for mode in mode_list])
         spin = (J_of * (g @ weights))[:, None] * axes
         spins = same * J_of * ((g * weights) @ g.T)
 
-    K = _stiffness(spec, found, eta, weights)
+    K = _stiffness(spec, mode_list, eta, weights)
     x, mass = R[:, 0], mu * L
     return Beam(
         link=spec.link,
         length=L,
         root=_frozen(root),
         axis=_frozen(x.copy()),
-        names=_names(found),
+        names=_names(mode_list),
         mass=mass,
         first=_frozen(mass * (root + 0.5 * L * x)),
         second=_frozen(mass * (np.outer(root, root) + 0.5 * L * (np.outer(root, x) + np.outer(x, root)) + L * L / 3.0 * np.outer(x, x))),
@@ -285,7 +285,7 @@ def _integrated(spec: Specification, L: float, mu: float, root: Array, R: Array)
         stiffness=_frozen(K),
         damping=_frozen(_damping(spec, same * products[:m, :m] + spins, K)),
         tip=_frozen(at_stations[:, -1, None] * E),
-        tip_rotation=_frozen(np.array([mode.sign * float(_at(mode.rotation, np.array(L))) for mode in found])[:, None] * axes),
+        tip_rotation=_frozen(np.array([mode.sign * float(_at(mode.rotation, np.array(L))) for mode in mode_list])[:, None] * axes),
         pairs=pairs,
         stations=_frozen(stations),
         shapes=_frozen(at_stations.T[:, :, None] * E),
@@ -294,20 +294,20 @@ def _integrated(spec: Specification, L: float, mu: float, root: Array, R: Array)
     )
 
 
-def _same_direction(found: list[Mode]) -> Array:
+def _same_direction(mode_list: list[Mode]) -> Array:
     """(m, m): 1 where two modes have the same direction, else 0."""
-    return np.array([[float(a.direction == b.direction) for b in found] for a in found])
+    return np.array([[float(a.direction == b.direction) for b in mode_list] for a in mode_list])
 
 
-def _stiffness(spec: Specification, found: list[Mode], eta: Array, weights: Array) -> Array:
+def _stiffness(spec: Specification, mode_list: list[Mode], eta: Array, weights: Array) -> Array:
     """Eq. 31 (m, m): one strain for each direction, and the shear of Timoshenko's theory."""
-    same = _same_direction(found)
-    strain = np.array([_at(mode.displacement if mode.direction == "x" else mode.rotation, eta, 1) for mode in found])
-    stiffness = np.array([float(getattr(spec, STIFFNESS[mode.direction])) for mode in found])
+    same = _same_direction(mode_list)
+    strain = np.array([_at(mode.displacement if mode.direction == "x" else mode.rotation, eta, 1) for mode in mode_list])
+    stiffness = np.array([float(getattr(spec, STIFFNESS[mode.direction])) for mode in mode_list])
     K = same * stiffness * ((strain * weights) @ strain.T)
-    if any(mode.shear is not None for mode in found):
+    if any(mode.shear is not None for mode in mode_list):
         assert spec.kGA is not None
-        shear = np.array([_at(mode.shear, eta) for mode in found])
+        shear = np.array([_at(mode.shear, eta) for mode in mode_list])
         K += same * spec.kGA * ((shear * weights) @ shear.T)
     return np.asarray(0.5 * (K + K.T))
 
@@ -318,31 +318,31 @@ def shapes_at(beam: Beam, eta: ArrayLike) -> tuple[Array, Array]:
     if spec is None or R is None:
         raise ArgumentError(f'link "{beam.link}": its shapes are known at the stations only')
     places = np.asarray(eta, dtype=float)
-    found = shapes_of(spec)
-    f, pairs = _displacements(spec, found, _quadrature(spec.length, found), places)
-    along = np.array([R[:, mode.along] for mode in found] + [R[:, 0]] * len(pairs))
-    g = np.array([mode.sign * _at(mode.rotation, places) for mode in found])
-    about = np.array([R[:, mode.about] for mode in found])
+    mode_list = shapes_of(spec)
+    f, pairs = _displacements(spec, mode_list, _quadrature(spec.length, mode_list), places)
+    along = np.array([R[:, mode.along] for mode in mode_list] + [R[:, 0]] * len(pairs))
+    g = np.array([mode.sign * _at(mode.rotation, places) for mode in mode_list])
+    about = np.array([R[:, mode.about] for mode in mode_list])
     return f.T[:, :, None] * along, g.T[:, :, None] * about
 
 
-def _quadrature(length: float, found: list[Mode]) -> Quadrature:
-    parts = [shape for mode in found for shape in (mode.displacement, mode.rotation) if shape is not None]
+def _quadrature(length: float, mode_list: list[Mode]) -> Quadrature:
+    parts = [shape for mode in mode_list for shape in (mode.displacement, mode.rotation) if shape is not None]
     return Quadrature(length, {b for shape in parts for b in shape.breaks}, max(shape.waves for shape in parts))
 
 
 def _displacements(
-    spec: Specification, found: list[Mode], quadrature: Quadrature, places: Array
+    spec: Specification, mode_list: list[Mode], quadrature: Quadrature, places: Array
 ) -> tuple[Array, tuple[tuple[int, int], ...]]:
     """(M, n): the displacements at places (n,), and the pairs of those that foreshortening adds, which are along x."""
-    f = np.array([_at(mode.displacement, places) for mode in found])
+    f = np.array([_at(mode.displacement, places) for mode in mode_list])
     if not spec.foreshortening:
         return f, ()
-    bent = [j for j in range(len(found)) if found[j].direction in ("y", "z")]
-    pairs = tuple((j, k) for j in bent for k in bent if j <= k and found[j].along == found[k].along)  # others shorten nothing
+    bent = [j for j in range(len(mode_list)) if mode_list[j].direction in ("y", "z")]
+    pairs = tuple((j, k) for j in bent for k in bent if j <= k and mode_list[j].along == mode_list[k].along)  # others shorten nothing
     if not pairs:
         return f, ()
-    slopes = {j: _at(found[j].displacement, quadrature.eta, 1) for j in bent}
+    slopes = {j: _at(mode_list[j].displacement, quadrature.eta, 1) for j in bent}
     shortening = np.array([slopes[j] * slopes[k] for j, k in pairs]) @ quadrature.up_to(places).T
     return np.concatenate([f, -shortening]), pairs
 
@@ -351,10 +351,10 @@ def _at(shape: Shape | None, eta: Array, order: int = 0) -> Array:
     return np.zeros_like(eta) if shape is None else shape.derivative(eta, order)
 
 
-def _names(found: list[Mode]) -> tuple[str, ...]:
+def _names(mode_list: list[Mode]) -> tuple[str, ...]:
     count = dict.fromkeys(DIRECTIONS, 0)
     names = []
-    for mode in found:
+    for mode in mode_list:
         count[mode.direction] += 1
         names.append(f"{mode.direction}{count[mode.direction]}")
     return tuple(names)

@@ -14,7 +14,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.flexible.shape import Decay, Power, Shape, Wave, Waves
 
 FAMILIES = ("clamped-free", "clamped-clamped", "pinned-pinned", "pinned-free", "free-free", "polynomial")
-MOST = 20  # modes of one direction: beyond that no beam theory holds
+MOST = 20  # modes of one direction: beyond that beam theory does not hold
 TIP = ("clamped-free", "pinned-free", "free-free", "polynomial")  # scaled to 1 at the tip
 
 

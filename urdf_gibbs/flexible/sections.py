@@ -29,9 +29,9 @@ def body_point(robot: Robot, link: str, position: Sequence[float] | Array, name:
     """
     frame = robot.frame(link)
     x = frame.placement[:3, :3] @ np.array(position, dtype=float) + frame.placement[:3, 3]
-    found = beam_of(robot, link)
-    if found is not None:
-        i, beam = found
+    elastic = beam_of(robot, link)
+    if elastic is not None:
+        i, beam = elastic
         along = float(beam.axis @ (x - beam.root))
         if abs(along - beam.length) < SECTION * beam.length:
             return i, x - robot.placement[i][:3, 3]

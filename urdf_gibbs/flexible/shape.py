@@ -16,7 +16,7 @@ class Shape:
     """A function on [0, length]; eta may be a number or an array of any shape."""
 
     length: float
-    waves: float = 0.0  # largest wave number times the length: how finely a quadrature has to look
+    waves: float = 0.0  # largest wave number times the length: determines the panels of a quadrature
     breaks: tuple[float, ...] = ()  # eta inside (0, L) where pieces meet
 
     def derivative(self, eta: ArrayLike, order: int) -> Array:

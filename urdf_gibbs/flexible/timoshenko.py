@@ -68,7 +68,7 @@ def timoshenko(family: str, k: int, length: float, section: Section) -> Bending:
         deflection: tuple[Wave | Decay, ...] = (Wave(kappa, 1.0, 0.0),)
     else:
         matrix = _end_conditions(family, b2, slim)
-        size = np.abs(matrix).max(axis=0)  # near the cut-off one column would drown the others
+        size = np.abs(matrix).max(axis=0)  # near the cut-off one column would dominate the others
         coefficients = (np.linalg.svd(matrix / size)[2][-1] / size).tolist()
         second = Decay(alpha, coefficients[2], coefficients[3]) if alpha2 > 0.0 else Wave(alpha, coefficients[2], coefficients[3])
         deflection = (Wave(kappa, coefficients[0], coefficients[1]), second)
@@ -162,7 +162,7 @@ def _timoshenko_b2(family: str, k: int, slim: Slenderness) -> float:
     width = min(1e-6 * b2, 0.25 * min(neighbours))
     low, high = b2 - width, b2 + width
     f_low, f_high = (float(np.linalg.det(_end_conditions(family, x, slim))) for x in (low, high))
-    if f_low * f_high > 0.0:  # two frequencies closer than the Ritz solution can tell: it stands as it is
+    if f_low * f_high > 0.0:  # two frequencies closer than the Ritz solution can tell: the Ritz value is used
         return b2
     while True:
         middle = 0.5 * (low + high)

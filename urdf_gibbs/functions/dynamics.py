@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, shown, whole, wide
 from urdf_gibbs.dynamics.registry import COMPILED
-from urdf_gibbs.engine.adaptive import entry, weighed
-from urdf_gibbs.engine.elements import dealt
+from urdf_gibbs.engine.adaptive import entry, with_gravity
+from urdf_gibbs.engine.elements import grouped_elements
 from urdf_gibbs.engine.kernel import kernel
-from urdf_gibbs.engine.questions import ELEMENTS
+from urdf_gibbs.engine.quantities import ELEMENTS
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.flexible.sections import beam_of, root_moves
 from urdf_gibbs.functions.arguments import filled
@@ -86,7 +86,7 @@ def mass_matrix_elements(
     whole(threads, 1, "threads")
     if threads > 1 and method != COMPILED:
         raise ArgumentError(f"threads={threads} for method={method!r}, which is plain Python; expected 1, or method={COMPILED!r}")
-    code = kernel(robot, ELEMENTS, pairs=pairs, method=method) if threads == 1 else dealt(robot, pairs, threads)
+    code = kernel(robot, ELEMENTS, pairs=pairs, method=method) if threads == 1 else grouped_elements(robot, pairs, threads)
     return code(q) if out is None else code(q, out)
 
 
@@ -114,7 +114,7 @@ def bias(
         if gravity is EARTH_GRAVITY and method is COMPILED:
             code = robot._derived.entries.get("bias") or entry(robot, "bias")
         else:
-            code, g = weighed(robot, "bias", gravity, method)
+            code, g = with_gravity(robot, "bias", gravity, method)
             if g is not None:
                 return code(q, v, g) if out is None else code(q, v, g, out)
     except AttributeError:
@@ -146,7 +146,7 @@ def gravity_force(
         if gravity is EARTH_GRAVITY and method is COMPILED:
             code = robot._derived.entries.get("gravity_force") or entry(robot, "gravity_force")
         else:
-            code, g = weighed(robot, "gravity_force", gravity, method)
+            code, g = with_gravity(robot, "gravity_force", gravity, method)
             if g is not None:
                 return code(q, g) if out is None else code(q, g, out)
     except AttributeError:
@@ -192,7 +192,7 @@ def inverse_dynamics(
         if gravity is EARTH_GRAVITY and method is COMPILED:
             code = robot._derived.entries.get("inverse_dynamics") or entry(robot, "inverse_dynamics")
         else:
-            code, g = weighed(robot, "inverse_dynamics", gravity, method)
+            code, g = with_gravity(robot, "inverse_dynamics", gravity, method)
             if g is not None:
                 return code(q, v, a, g) if out is None else code(q, v, a, g, out)
     except AttributeError:
@@ -239,7 +239,7 @@ def forward_dynamics(
         if gravity is EARTH_GRAVITY and method is COMPILED:
             code = robot._derived.entries.get("forward_dynamics") or entry(robot, "forward_dynamics")
         else:
-            code, g = weighed(robot, "forward_dynamics", gravity, method)
+            code, g = with_gravity(robot, "forward_dynamics", gravity, method)
             if g is not None:
                 return code(q, v, tau, g) if out is None else code(q, v, tau, g, out)
     except AttributeError:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, listed, one_of, triple, vector, wide, within
-from urdf_gibbs.dynamics.impact import after
+from urdf_gibbs.dynamics.impact import solve_impact
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import BASELINES, COMPILED, METHODS, REFERENCES
 from urdf_gibbs.engine.adaptive import entry
@@ -83,7 +83,9 @@ def impact(
     Jn = np.array([one.normal @ one.J for one in told]).reshape(len(told), robot.nv)
     links = tuple(one.link for one in told)
     _check_independent(M, Jn, links)
-    v_after, impulses = (np.array(values, dtype=np.float64) for values in after(M.tolist(), Jn.tolist(), speed.tolist(), restitution))
+    v_after, impulses = (
+        np.array(values, dtype=np.float64) for values in solve_impact(M.tolist(), Jn.tolist(), speed.tolist(), restitution)
+    )
     height = potential_energy(robot, place, gravity=gravity)
     points = np.array([one.J for one in told]).reshape(len(told), 3, robot.nv)
     return described_impact(

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, flag, triple
 from urdf_gibbs.dynamics.registry import COMPILED
-from urdf_gibbs.engine.adaptive import entry, weighed
+from urdf_gibbs.engine.adaptive import entry, with_gravity
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions.arguments import check_frame, filled
@@ -70,7 +70,7 @@ def potential_energy(
         if gravity is EARTH_GRAVITY:
             g, code = None, robot._derived.entries.get("potential_energy") or entry(robot, "potential_energy")
         else:
-            code, g = weighed(robot, "potential_energy", gravity, COMPILED)
+            code, g = with_gravity(robot, "potential_energy", gravity, COMPILED)
     except AttributeError:
         check_robot(robot)
         raise

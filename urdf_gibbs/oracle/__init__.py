@@ -1,1 +1,1 @@
-"""Pinocchio looks on from outside: it reads the same file with its own parser and says what the dynamics should be."""
+"""Pinocchio as an independent reference: it reads the same file with its own parser and computes the dynamics."""

@@ -120,8 +120,8 @@ def validate(
     else:
         report.notes += oracle.notes
         if tuple(oracle.joint_names) != robot.joint_names:
-            found = f"{', '.join(robot.joint_names)}; Pinocchio: {', '.join(oracle.joint_names)}"
-            report.comparisons.append(Comparison("all", "joint names", np.inf, 0, False, f"ours: {found}"))
+            names = f"{', '.join(robot.joint_names)}; Pinocchio: {', '.join(oracle.joint_names)}"
+            report.comparisons.append(Comparison("all", "joint names", np.inf, 0, False, f"ours: {names}"))
             return report
         answers = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], points) for i in range(samples)]
     for method in methods:
@@ -146,7 +146,7 @@ def _validate_flexible(
     progress: Progress,
 ) -> Report:
     """The formulations with one of them, and all with Pinocchio where the elastic coordinates rest."""
-    # One method alone is compared with another one all the same.
+    # A single method is still compared with another one.
     reference = next(name for name in reversed(methods_of(robot)) if [name] != list(methods) and (name in methods or len(methods) == 1))
     report.reference = "each other"
     answers = [_own_answers(robot, reference, states, i, {}) for i in range(report.samples)]
@@ -231,18 +231,18 @@ def _compare_dynamics(robot: Robot, method: Method, states: States, answers: lis
             0.0 * scales,
         ),
     }
-    found = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
-    return [*found, _compare_forward(robot, method, states, answers)]
+    comparisons = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
+    return [*comparisons, _compare_forward(robot, method, states, answers)]
 
 
 def _matrices(
     robot: Robot, methods: Sequence[Method], states: States, answers: list[Answers], comparisons: list[Comparison]
 ) -> Matrices | None:
-    """M at the state where it differs most, at the first where it differs nowhere; made again, as all of them would fill the memory."""
+    """M at the state where it differs most (the first if nowhere), computed again: keeping all of them would take too much memory."""
     if not answers:
         return None
-    found = [c for c in comparisons if c.quantity == "mass matrix"]
-    state = max(found, key=lambda c: c.error).state if found else 0
+    of_mass_matrix = [c for c in comparisons if c.quantity == "mass matrix"]
+    state = max(of_mass_matrix, key=lambda c: c.error).state if of_mass_matrix else 0
     ours = {method: functions.mass_matrix(robot, states.q[state : state + 1], method=method)[0] for method in methods}
     return Matrices(state, states.q[state].copy(), ours, answers[state].mass_matrix)
 
@@ -252,7 +252,7 @@ def _compare_forward(robot: Robot, method: Method, states: States, answers: list
     result = Comparison(method, "forward dynamics")
     errors: list[float] = []
     together: Array | None = None
-    with suppress(SingularMassMatrixError):  # then one by one, to see which
+    with suppress(SingularMassMatrixError):  # then state by state, to find which
         together = functions.forward_dynamics(robot, states.q, states.v, states.tau, method=method)
     for i, answer in enumerate(answers):
         try:
@@ -276,7 +276,7 @@ def _compare_forward(robot: Robot, method: Method, states: States, answers: list
             agrees = agrees and error <= max(TOLERANCE, 100.0 * EPS * _condition(answer.mass_matrix))
         errors.append(np.nan if answer.acceleration is None else error if np.isfinite(error) else np.inf)
         if not result.agrees:
-            continue  # the first state that disagrees is the one that is told
+            continue  # report the first state that disagrees
         if not agrees or error > result.error:
             result.error, result.state, result.agrees = error, i, agrees
             result.remark = "" if agrees else f"residual {residual:.2e}, allowed {RESIDUAL * allowed:.2e}"
@@ -295,12 +295,12 @@ def _compare_kinematics(
     scales = np.full(len(answers), length)
     none = 0.0 * scales
     potential = np.asarray(functions.potential_energy(robot, states.q))
-    found = [
+    comparisons = [
         _compare("kinematics", "potential energy", potential, [answer.potential for answer in answers], scales),
         _compare("kinematics", "momentum", functions.momentum(robot, states.q, states.v), [answer.momentum for answer in answers], none),
     ]
     if answers and answers[0].centre_of_mass is not None:
-        found.append(
+        comparisons.append(
             _compare(
                 "kinematics",
                 "centre of mass",
@@ -323,7 +323,7 @@ def _compare_kinematics(
         if one.error >= worst.error:
             worst, worst.link = one, link
     worst.errors = largest.tolist()
-    return [*found, worst]
+    return [*comparisons, worst]
 
 
 def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], scales: Array) -> Comparison:

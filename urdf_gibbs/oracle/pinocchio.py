@@ -1,7 +1,7 @@
 """Pinocchio as an independent oracle: its own reader, its own algorithms, its own bookkeeping of coordinates.
 
-Of ours only the XML reader is used here, and only to see what Pinocchio is known to lose on the way in; each such repair
-is said in ``notes``. Mimic joints are freed in Pinocchio's model and tied again by q = G q_free + o, because its own
+Of our own code only the XML reader is used here, and only to find what Pinocchio's reader is known to lose; each such repair is
+listed in ``notes``. Mimic joints are freed in Pinocchio's model and tied again by q = G q_free + o, because its own
 mimic mode refuses forward dynamics and masters that come later.
 """
 
@@ -33,7 +33,7 @@ class OracleRefusal(UrdfGibbsError):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What Pinocchio says at one state. ``acceleration`` is None where its mass matrix is singular."""
+    """Pinocchio's results at one state. ``acceleration`` is None where its mass matrix is singular."""
 
     mass_matrix: Array
     bias: Array
@@ -64,7 +64,7 @@ def import_pinocchio() -> Any:
 
 
 class Oracle:
-    """Pinocchio's view of a URDF. Coordinates are those of DESIGN: continuous and planar angles as angles, masters only.
+    """Pinocchio's view of a URDF. Coordinates are those of Robot: continuous and planar angles as angles, masters only.
 
     ``rods``: by link, inertias that stand in the place of elastic links.
     """
@@ -269,7 +269,7 @@ def _elements(source: Any) -> xml.Element:
 
 
 def _repair(root: xml.Element) -> list[str]:
-    """Put in what Pinocchio's reader would lose a whole element over; says what was put in."""
+    """Add attributes without which Pinocchio's reader drops a whole element; returns what was added."""
     notes = []
     for joint in root.all("joint"):
         if joint.attributes.get("type") in ("revolute", "prismatic"):
@@ -299,7 +299,7 @@ def _repair(root: xml.Element) -> list[str]:
 
 
 def _put_in(root: xml.Element, rods: Mapping[str, Rod]) -> list[str]:
-    """Give links the <inertial> of their rod; says which."""
+    """Give links the <inertial> of their rod; returns which."""
     for link in root.all("link"):
         rod = rods.get(link.attributes.get("name", ""))
         if rod is None:

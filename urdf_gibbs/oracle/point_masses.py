@@ -1,4 +1,4 @@
-"""A robot with bent links as a cloud of point masses: its momentum, centre of mass, potential energy and Jacobians, written apart.
+"""A robot with bent links as a cloud of point masses: its momentum, centre of mass, potential energy and Jacobians, written independently.
 
 Nothing here comes from the formulations: places are products of matrices from the world to each body, a beam is its Gauss points,
 placed by its shape functions, and velocities are derivatives of places by a complex step, exact to round-off. The shape functions and the

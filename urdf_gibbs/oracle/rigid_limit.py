@@ -1,4 +1,4 @@
-"""Elastic links that do not bend are rods, which Pinocchio knows: what of a robot with elastic links it can judge.
+"""Elastic links that do not bend are rods, which Pinocchio can model: the part of such a robot that it can check.
 
 At delta = 0 and delta' = 0 the rows and columns of the rigid coordinates are those of the same URDF without its elastic links, if
 the <inertial> of each such link is that of its rod. Where a link has none the rod's is put in; where it has another one nothing
@@ -22,7 +22,7 @@ from urdf_gibbs.robot.spatial import Inertia
 
 Array = NDArray[np.float64]
 
-SAME = 1e-6  # relative: files carry about six digits
+SAME = 1e-6  # relative: files have about six digits
 
 
 class RigidLimit:

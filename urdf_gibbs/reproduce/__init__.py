@@ -1,1 +1,1 @@
-"""What three papers claim, beside what this package measures."""
+"""The claims of three papers, next to what this package measures."""

@@ -1,4 +1,4 @@
-"""A claim of a paper, what is measured here, and the verdict: a function of the printed figures, so that others give another verdict.
+"""Claims of the papers, what is measured here, and verdicts, which are functions of the printed figures.
 
 Each verdict has one definition (``MEANING``), applied alike to all claims; papers both round and cut off, hence a unit of the last digit.
 What a paper shows without a figure, a word or an equation that could be compared is no claim but a ``Gap``.
@@ -27,7 +27,7 @@ MEANING = {
     MACHINE: "a comparison of times that differ by less than a margin",
 }
 
-MARGIN = 3.0  # times that differ by a smaller factor decide nothing: so much they move between runs, programs and machines
+MARGIN = 3.0  # times that differ by a smaller factor decide nothing: this is how much they vary between runs, programs and machines
 NONSENSE = "nonsense"
 
 Progress = Callable[[str], None]
@@ -109,7 +109,7 @@ class Claim:
 
     @property
     def reason(self) -> str:
-        """What belongs behind the verdict."""
+        """The explanation of the verdict."""
         verdict = self.verdict
         correction = self.correction if verdict == CORRECTED else ""
         missing = self.missing if verdict == IMPOSSIBLE else ""
@@ -118,7 +118,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a paper shows and nothing can be compared with: what is missing, and what stands here in its place."""
+    """What a paper shows and nothing can be compared with: what is missing, and what is shown here instead."""
 
     key: str
     place: str
@@ -186,7 +186,7 @@ def last_digit(text: str) -> float:
 
 
 def near(text: str, value: float, units: float = 1.0, digit: float | None = None) -> bool:
-    """Whether a value is within so many units of the last digit of a printed number; nonsense is near to nothing."""
+    """Whether a value is within so many units of the last digit of a printed number; False for text that is not a number."""
     printed = number(text)
     if math.isnan(printed):
         return False

@@ -14,7 +14,7 @@ from urdf_gibbs.reproduce.claims import Agreement, Claim, Figure, Grid, Picture,
 from urdf_gibbs.reproduce.pictures import Line, of_lines
 
 BOTH = ("multiplications", "additions")
-CLOSE = 10.0  # per cent: as near as two people come who count the same algorithm, one with a trace and one with a product more
+CLOSE = 10.0  # per cent: the spread of two careful counts of the same algorithm
 EXACT = 0.5  # units of the last digit: printed counts are whole numbers and not rounded
 JOINTS = 6  # of WJ's table
 NO_STEPS = (
@@ -190,12 +190,12 @@ class _Order:
         """Whether an order holds, at each size; at none where the text is not one."""
         names = {label: method for method, label in self.labels.items()}
         less, _, more = text.partition(" < ")
-        found = [
+        holds = [
             less in names and more in names and all(_less(figure, names[less], names[more], way or self.way, self.kinds, i))
             for figure in self.figures
             for i in range(len(figure.x))
         ]
-        return np.array(found, dtype=bool)
+        return np.array(holds, dtype=bool)
 
     def claim(self, key: str, place: str, missing: str = "", note: str = "By our sources with all products in full.") -> Claim:
         shares = {way: self.at_sizes(self.text, way) for way in ("printed", self.way)}
@@ -280,7 +280,7 @@ def _formulas(table: Table) -> Grid:
 def _picture(place: str, figure: tables.Figure, kinds: Sequence[str] = BOTH) -> Picture:
     panels = []
     for kind in kinds:
-        lines: list[Line] = [(f"{figure.labels[method]}, {way}", figure.x, found[kind]) for (method, way), found in figure.curves.items()]
+        lines: list[Line] = [(f"{figure.labels[method]}, {way}", figure.x, curve[kind]) for (method, way), curve in figure.curves.items()]
         panels.append((kind if kind != "equivalent" else "equivalent additions", figure.x_label, "operations", lines))
     caption = f"{figure.title.partition(': ')[2]}, over {figure.x_label}, as printed and as counted on our sources"
     return of_lines(place, caption, panels, width=6.4)

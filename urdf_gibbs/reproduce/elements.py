@@ -13,10 +13,10 @@ import numpy as np
 
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.counts.robots import planar_tree
-from urdf_gibbs.engine.asking import Array
-from urdf_gibbs.engine.elements import code_of, dealt, groups_of
+from urdf_gibbs.engine.elements import elements_kernel, grouped_elements, split_pairs
 from urdf_gibbs.engine.kernel import Compiled, kernel
-from urdf_gibbs.engine.questions import ELEMENTS
+from urdf_gibbs.engine.kernel_base import Array
+from urdf_gibbs.engine.quantities import ELEMENTS
 from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import UrdfWarning
 from urdf_gibbs.names import Base
@@ -30,10 +30,10 @@ WHOLE, FIRST, LAST = "whole matrix", "first element alone", "last element alone"
 BATCHES = (1, 16, 64, 256, 1024, 4096, 16384, 65536)
 QUICK = (1, 16, 256, 4096, 65536)
 MEMORY = 150_000_000  # bytes of an answer; larger batches are cut to it
-LEAST, SURE = 1.1, 0.75  # a gain below this, or in fewer of the rounds, is none on a machine that does other things too
+LEAST, SURE = 1.1, 0.75  # a smaller gain, or one in a smaller share of the rounds, counts as noise on a shared machine
 LINKS = 64
-CHUNK = 2e-3  # seconds of short calls that are timed as one
-PAUSE = 3e-3  # seconds in which the threads of the call before go away
+CHUNK = 2e-3  # seconds of short calls timed together
+PAUSE = 3e-3  # seconds for the threads of the previous call to finish
 SPAN, MORE = 0.5, 10  # seconds that a row may take for up to ten times as many rounds
 PLAIN = 40  # velocities up to which the whole matrix in plain Python takes less than a second
 COLLECTION: dict[str, tuple[str, Base]] = {  # of the PyPI package example-robot-data
@@ -109,13 +109,13 @@ def robots() -> dict[str, Robot]:
     files = example_robots()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
-        found = {name: load(files[file], base) for name, (file, base) in COLLECTION.items() if file in files}
-    return {**found, f"chain of {LINKS}": planar_tree(LINKS, 1)}
+        installed = {name: load(files[file], base) for name, (file, base) in COLLECTION.items() if file in files}
+    return {**installed, f"chain of {LINKS}": planar_tree(LINKS, 1)}
 
 
 def _compiled(name: str, robot: Robot, batches: tuple[int, ...], rounds: int) -> list[Row]:
     pairs = tuple((i, j) for i in range(robot.nv) for j in range(i + 1))
-    groups, parts = dealt(robot, pairs, THREADS), groups_of(pairs, THREADS)
+    groups, parts = grouped_elements(robot, pairs, THREADS), split_pairs(pairs, THREADS)
     whole = _work(robot, pairs)  # 0 where the groups alone are small enough for straight-line code
     work = [_work(robot, part) for part in parts]
     pieces = [kernel(robot, ELEMENTS, pairs=part) for part in ([pairs] if whole else parts)]
@@ -144,7 +144,7 @@ def _compiled(name: str, robot: Robot, batches: tuple[int, ...], rounds: int) ->
 
 def _work(robot: Robot, pairs: tuple[tuple[int, int], ...]) -> int:
     """Operations of the code of these elements; 0 where they have none of their own."""
-    code = code_of(robot, pairs)
+    code = elements_kernel(robot, pairs)
     return code.work if isinstance(code, Compiled) else 0
 
 
@@ -171,7 +171,7 @@ def _timed(calls: dict[str, tuple[int, Callable[[], Any]]], rounds: int) -> tupl
                 set_threads(threads)
                 time.sleep(PAUSE)
             start = time.perf_counter()
-            call()  # compiles in the first round, and wakes the threads up
+            call()  # compiles in the first round, and wakes the threads
             repeats = max(1, min(1000, int(CHUNK / (time.perf_counter() - start))))
             start = time.perf_counter()
             for _ in range(repeats):

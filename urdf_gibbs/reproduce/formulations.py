@@ -1,4 +1,4 @@
-"""Every formulation, also those that the papers compare theirs with, against Pinocchio on all robots at hand.
+"""Every formulation, also those that the papers compare theirs with, against Pinocchio on all available robots.
 
 A verification of this package: the papers claim nothing that it could be compared with.
 """

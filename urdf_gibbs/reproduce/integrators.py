@@ -1,4 +1,4 @@
-"""Ways to integrate a fall with impacts: fixed steps, SciPy's solvers with event functions, and ours, all of one scenario.
+"""Integrators for a fall with impacts: fixed steps, SciPy's solvers with event functions, and ours, all of one scenario.
 
 Fixed steps and SciPy solve Eq. 47 of Shafei 2018 at every point that is at the wall and moves outwards; flight is by compiled kernels.
 """
@@ -23,17 +23,17 @@ from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-CHUNK = 1000  # steps between two looks for impacts, which look at all of them at once
+CHUNK = 1000  # steps between two searches for impacts, which examine all of these steps at once
 TOGETHER = 1e-7  # m: points as near to the wall as this when another strikes strike with it; mirrored ones are found some 1e-9 s apart
 HALVINGS = 52  # of a step in which an impact is located: to the last bit
-LOST = 1.0  # of the energy: a run that has gained or lost as much as it had has nothing to do with the motion any more
+LOST = 1.0  # relative change of the energy at which a run counts as lost
 ATOL = 1e-3  # of rtol: the ratio of the defaults of ode45 and of solve_ivp, 1e-3 and 1e-6
 ON_GRID, LOCATED, OURS = "RK4, impacts on the grid", "RK4, impacts located", "ug.simulate"
 NO_SCIPY = "this part integrates with SciPy's solvers too: pip install 'urdf-gibbs[validation]'"
 
 
 @dataclass(frozen=True, slots=True)
-class Blow:
+class RunImpact:
     """An impact: ``time`` [s], ``points`` solved together; of the first of them angle of attack [deg], change of the normal velocity
     [m/s] and impulse [N s].
     """
@@ -62,7 +62,7 @@ class Run:
     scenario: str
     method: str
     setting: float
-    blows: tuple[Blow, ...]
+    impacts: tuple[RunImpact, ...]
     until: float
     lost: str
     drift: float
@@ -72,11 +72,11 @@ class Run:
 
     def times(self, within: float) -> list[float]:
         """When something struck [s]; what follows ``within`` [s] counts with it, as points that strike together but are solved apart."""
-        found = list[float]()
-        for blow in self.blows:
-            if not found or blow.time - found[-1] > within:
-                found.append(blow.time)
-        return found
+        times = list[float]()
+        for struck in self.impacts:
+            if not times or struck.time - times[-1] > within:
+                times.append(struck.time)
+        return times
 
 
 class Problem:
@@ -117,18 +117,18 @@ class Problem:
 
     def approaching(self, y: Array, gap: Array, normal: Array, near: float) -> Flags:
         """Which points (n, k) of states y (n, 2 nv), with these gaps, are within ``near`` [m] of the wall, or behind it, and close in."""
-        found: Flags = gap < near
-        for i in np.flatnonzero(found.any(axis=0)):
-            rows = np.flatnonzero(found[:, i])
+        flags: Flags = gap < near
+        for i in np.flatnonzero(flags.any(axis=0)):
+            rows = np.flatnonzero(flags[:, i])
             J = self._jacobians[i](np.ascontiguousarray(y[rows, : self.nv]))[:, :3]
-            found[rows, i] = np.einsum("ni,nij,nj->n", normal[rows, i], J, y[rows, self.nv :]) < 0.0
-        return found
+            flags[rows, i] = np.einsum("ni,nij,nj->n", normal[rows, i], J, y[rows, self.nv :]) < 0.0
+        return flags
 
     def closed(self, y: Array) -> Flags:
         """Which points (k,) strike together at y (2 nv,)."""
         return self.approaching(y[None], *self.gaps(y[None]), TOGETHER).reshape(-1)
 
-    def strike(self, t: float, y: Array, closed: Flags) -> tuple[Array, Blow]:
+    def apply_impact(self, t: float, y: Array, closed: Flags) -> tuple[Array, RunImpact]:
         """The state behind the impact of the closed points (k,), solved together."""
         q, v, normals = y[: self.nv], y[self.nv :], self.gaps(y)[1]
         chosen = np.flatnonzero(closed)
@@ -139,8 +139,8 @@ class Problem:
         impulses = np.linalg.solve(J @ response, change)
         cosine = -(J[0] @ v) / np.linalg.norm(velocities[0] @ v)
         angle = float(np.degrees(np.arccos(min(1.0, cosine))))
-        blow = Blow(t, tuple(self.names[i] for i in chosen), angle, float(change[0]), float(impulses[0]))
-        return np.concatenate([q, v + response @ impulses]), blow
+        struck = RunImpact(t, tuple(self.names[i] for i in chosen), angle, float(change[0]), float(impulses[0]))
+        return np.concatenate([q, v + response @ impulses]), struck
 
     def energy(self, y: Array) -> Array:
         """Total energies (n,) [J] of states y (n, 2 nv)."""
@@ -158,11 +158,11 @@ def problem(scenario: str) -> Problem:
 
 
 class Record:
-    """Collects what a Run tells."""
+    """Collects the data of a Run."""
 
     def __init__(self, own: Problem) -> None:
         self.own = own
-        self.blows: list[Blow] = []
+        self.impacts: list[RunImpact] = []
         self.evaluations = 0
         self.until = self.drift = self.worst = self.outside = 0.0
         self.lost = ""
@@ -183,8 +183,8 @@ class Record:
         return not gone.any()
 
     def run(self, method: str, setting: float) -> Run:
-        own, blows = self.own.scenario, tuple(self.blows)
-        return Run(own, method, setting, blows, self.until, self.lost, self.drift, self.worst, self.outside, self.evaluations)
+        own, impacts = self.own.scenario, tuple(self.impacts)
+        return Run(own, method, setting, impacts, self.until, self.lost, self.drift, self.worst, self.outside, self.evaluations)
 
 
 # fixed steps --------------------------------------------------------------------------------------------
@@ -220,8 +220,8 @@ def fixed_steps(scenario: str, step: float, located: bool = False) -> Run:
         else:
             t, y = t + end * h, rows[end]
         if closed.any():
-            y, blow = own.strike(t, y, closed)
-            record.blows.append(blow)
+            y, impact = own.apply_impact(t, y, closed)
+            record.impacts.append(impact)
             if not record.see(np.array([t]), y[None], own.gaps(y[None])[0]):
                 break
     return record.run(LOCATED if located else ON_GRID, step)
@@ -269,7 +269,7 @@ def _crossing(own: Problem, y: Array, h: float, closed: Flags) -> tuple[float, A
 
 def run_on_grid(step: float) -> list[tuple[float, float, float, float]]:
     """Table 3 of Shafei 2018 (t [s], angle [deg], change of velocity [m/s], impulse [N s] of each impact) with impacts at grid points."""
-    return [blow.row for blow in fixed_steps("branched12", step).blows]
+    return [struck.row for struck in fixed_steps("branched12", step).impacts]
 
 
 # solvers that choose their steps ------------------------------------------------------------------------
@@ -305,8 +305,8 @@ def adaptive(scenario: str, method: str, rtol: float, one_by_one: bool = False) 
             break
         if solution.status == 1:
             first = np.array([times.size > 0 for times in solution.t_events])
-            y, blow = own.strike(t, y, first if one_by_one else first | own.closed(y))
-            record.blows.append(blow)
+            y, impact = own.apply_impact(t, y, first if one_by_one else first | own.closed(y))
+            record.impacts.append(impact)
     return record.run(f"{method}, one point at a time" if one_by_one else method, rtol)
 
 
@@ -336,14 +336,14 @@ def simulated(scenario: str, rtol: float, atol: float | None = None) -> Run:
     own = problem(scenario)
     trajectory: Trajectory = ug.simulate(**{**own.arguments, "rtol": rtol, "atol": ATOL * rtol if atol is None else atol})
     record = Record(own)
-    record.blows = [_blow(impact) for impact in trajectory.impacts]
+    record.impacts = [_run_impact(impact) for impact in trajectory.impacts]
     record.evaluations = trajectory.statistics["evaluations"]
     rows = np.concatenate([trajectory.q, trajectory.v], axis=1)
     record.see(trajectory.t, rows, own.gaps(rows)[0])
     return record.run(OURS, rtol)
 
 
-def _blow(impact: Impact) -> Blow:
+def _run_impact(impact: Impact) -> RunImpact:
     angle = float(np.degrees(impact.angles_of_attack[0]))
     change = float(impact.normal_velocities_after[0] - impact.normal_velocities_before[0])
-    return Blow(impact.time, impact.points, angle, change, float(impact.impulses[0]))
+    return RunImpact(impact.time, impact.points, angle, change, float(impact.impulses[0]))

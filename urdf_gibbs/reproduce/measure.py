@@ -1,4 +1,4 @@
-"""What the claims are measured with: errors against Pinocchio, and how they are told."""
+"""Measures used by the claims: errors against Pinocchio, and how they are printed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def length(formulation: ModuleType) -> int:
 
 
 def bounded(error: float) -> str:
-    """An error; one that is round-off by the power of ten below which it stays, as its digits mean nothing."""
+    """An error; round-off is given as the power of ten that bounds it, since its digits mean nothing."""
     for bound in BOUNDS:
         if error < bound:
             return f"< {bound:.0e}".replace("e-0", "e-")

@@ -1,4 +1,4 @@
-"""The parts of the report by name, and the way through them."""
+"""The parts of the report by name, and running them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTS: dict[str, Callable[[Progress], Section]] = {
 }
 
 
-# They simulate, or take times and want to be alone: after the others, during which the simulation is compiled.
+# These parts simulate or measure times: they run last, after the simulation has been compiled in the background.
 LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements")
 COMPILE = "from urdf_gibbs.reproduce import shafei2017; shafei2017.run('rigid_link')"
 
@@ -50,7 +50,7 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def reproduce(names: Iterable[str], progress: Callable[[str, str], None]) -> Iterator[Done]:
-    """Run parts one after the other; ``progress(part, step)`` is told where it is. A part that fails does not stop the others."""
+    """Run parts one after the other; ``progress(part, step)`` is called on the way. A part that fails does not stop the others."""
     wanted = list(names)
     first, last = ([name for name in wanted if (name in LAST) == late] for late in (False, True))
     with _compiling() if first and last else nullcontext() as compiling:

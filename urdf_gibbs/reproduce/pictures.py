@@ -21,7 +21,7 @@ from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.plots import plot
 from urdf_gibbs.view.themes import SMALL, Theme, dress, legend, theme_named
 
-MANY = 5  # lines that a legend inside the axes can tell apart without covering one
+MANY = 5  # lines: with more, a legend inside the axes would cover some
 Line = tuple[str, ArrayLike, ArrayLike]  # name, x, y
 
 
@@ -55,7 +55,7 @@ def of_lines(
             if log_x:
                 axes.set_xscale("log")
             dress(axes, look)
-            if len(lines) > MANY and number == len(panels):  # one for all panels, where it covers no line
+            if len(lines) > MANY and number == len(panels):  # one legend for all panels, outside the axes
                 legend(axes, *axes.get_legend_handles_labels(), look)
             elif 1 < len(lines) <= MANY:
                 legend(axes, *axes.get_legend_handles_labels(), look, loc="best")

@@ -31,14 +31,14 @@ TOKEN = re.compile(r"C_\d\^\d|[A-Za-z]\w*|\d+|\^2|[()+]")
 def _cosines(entry: str, text: str) -> str:
     """Of the angles between links, in the marks of C_3^1: C1, C12 and C2 become C_2^1, C_3^1 and C_3^2."""
     between = {"C1": "C_2^1", "C12": "C_3^1", "C2": "C_3^2"}
-    return re.sub(r"\bC\d+\b", lambda found: between.get(found[0], found[0]), text)
+    return re.sub(r"\bC\d+\b", lambda match: between.get(match[0], match[0]), text)
 
 
 def _lengths(entry: str, text: str) -> str:
     """Beside m_k only l_kI leads to a mass centre: the joints before are apart by l_1 and l_2."""
 
-    def beside(found: re.Match[str]) -> str:
-        mass, inner = found.groups()
+    def beside(match: re.Match[str]) -> str:
+        mass, inner = match.groups()
         apart = re.sub(rf"l(?!{mass})(\d)I", r"l\1", inner)
         return f"m{mass} ({apart})"
 
@@ -101,8 +101,8 @@ def values_of(robot: Robot, q: NDArray[np.float64]) -> dict[str, float]:
     """What the printed names stand for, at the angles q: masses, distances to mass centres, lengths, inertias about z, cosines."""
     one, two, three = q
     cosines = {"C1": one, "C2": two, "C12": one + two, "C_2^1": two, "C_3^1": two + three, "C_3^2": three}
-    found = {name: math.cos(angle) for name, angle in cosines.items()}
+    values = {name: math.cos(angle) for name, angle in cosines.items()}
     for k in range(3):
         link = {f"m{k + 1}": robot.mass[k], f"l{k + 1}I": robot.centre_of_mass[k, 0], f"I{k + 1}": robot.inertia[k, 2, 2]}
-        found |= {name: float(value) for name, value in link.items()}
-    return found | {f"l{k}": float(robot.placement[k, 0, 3]) for k in (1, 2)}
+        values |= {name: float(value) for name, value in link.items()}
+    return values | {f"l{k}": float(robot.placement[k, 0, 3]) for k in (1, 2)}

@@ -113,12 +113,12 @@ def _recursion() -> Claim:
         def kept(chain: shafei2017.Chain, label: int, *place: int) -> Scalar:
             return term(chain, label, *place) if label <= last else 0.0
 
-        found = []
+        differences = []
         for seen in (unmarked, quantity):
             with patch.object(shafei2017.Chain, "term", kept), patch.object(shafei2017.Chain, "quantity", seen):
                 ours = _equations(robot, q, v, AS_PRINTED[0])
-            found.append(max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, references, strict=True)))
-        return found[0], found[1]
+            differences.append(max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, references, strict=True)))
+        return differences[0], differences[1]
 
     def judge(terms: str) -> Agreement:
         if number(terms) != LAST_TERM:
@@ -216,7 +216,7 @@ def _tip() -> Claim:
 
     def errors(factor: str) -> tuple[float, float]:
         """As printed, and with the tangent operator."""
-        printed, complete = (float(np.abs(number(factor) * found - exact).max() / np.abs(exact).max()) for found in (turns.T, ours))
+        printed, complete = (float(np.abs(number(factor) * rate - exact).max() / np.abs(exact).max()) for rate in (turns.T, ours))
         return printed, complete
 
     printed, complete = errors("1")

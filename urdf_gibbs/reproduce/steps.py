@@ -1,4 +1,4 @@
-"""How much the step and the solver decide: the papers' falls by fixed steps, by SciPy's solvers with events, and by ours.
+"""How much depends on the step and the solver: the papers' falls by fixed steps, by SciPy's solvers with events, and by ours.
 
 Shafei 2017 (S17) says so in its abstract, Shafei 2018 (S18) in Sect. 6. A run gives the *printed response* where it has as many impacts
 as the converged motion and its times would be printed with the same digits: within half a unit of the last one.
@@ -25,7 +25,7 @@ SOLVERS = ("RK45", "DOP853", "LSODA")  # ode45's method, one of order 8, and one
 CONVERGED, CONFIRMED = 1e-13, 1e-12  # tolerances of the reference, and of the run that confirms it
 ONE_IMPACT = 5e-5  # s: half a unit of the digits of most printed times; what strikes within it would be printed as one impact
 APART = "RK45, one point at a time"
-TIGHT = 1e-9  # the tolerance from which on no solver may decide anything
+TIGHT = 1e-9  # with this tolerance the choice of solver must not matter
 ENERGY = 18.66  # J: S18's, as printed
 GREATLY = 10.0  # units of the last printed digit by which a time has to change with the step, to depend on it greatly
 
@@ -77,12 +77,12 @@ class Study:
 
     def settled(self, *methods: str) -> float:
         """The largest step or tolerance from which on all smaller ones give the printed response; 0 where the smallest does not."""
-        found = 0.0
+        largest = 0.0
         for setting in sorted({run.setting for run in self.of(*methods)}):
             if not all(self.as_printed(run) for run in self.of(*methods) if run.setting == setting):
                 break
-            found = setting
-        return found
+            largest = setting
+        return largest
 
 
 def study(
@@ -95,7 +95,7 @@ def study(
     """Run a case in all ways; ``finest``: further steps with impacts on the grid."""
     name, runs = case.scenario, list[Run]()
     reference, confirming = (simulated(name, rtol, rtol) for rtol in (CONVERGED, CONFIRMED))
-    unsure = max(abs(one.time - other.time) for one, other in zip(reference.blows, confirming.blows, strict=True))
+    unsure = max(abs(one.time - other.time) for one, other in zip(reference.impacts, confirming.impacts, strict=True))
     progress(f"{case.title}: fixed steps")
     runs += [fixed_steps(name, step) for step in (*steps, *finest)]
     runs += [fixed_steps(name, step, located=True) for step in steps]
@@ -123,14 +123,14 @@ def section(progress: Progress) -> Section:
 def _spread(own: Study, number: int, printed: str) -> tuple[float, float, float]:
     """First and last time [s] of an impact over the fixed steps that are not lost, impacts on the grid, and units of its last digit."""
     times = [run.times(ONE_IMPACT) for run in own.of(ON_GRID) if not run.lost]
-    found = [one[number - 1] for one in times if len(one) >= number]
-    return min(found), max(found), (max(found) - min(found)) / last_digit(printed)
+    of_impact = [one[number - 1] for one in times if len(one) >= number]
+    return min(of_impact), max(of_impact), (max(of_impact) - min(of_impact)) / last_digit(printed)
 
 
 def _tight(own: Study) -> float:
     """The largest error [s] of impact times by solvers with events and TIGHT tolerance; infinite where one has another number of them."""
     runs = [run for run in own.of(*SOLVERS, OURS) if run.setting <= TIGHT]
-    return max(own.largest_error(run) if len(run.blows) == len(own.reference.blows) else np.inf for run in runs)
+    return max(own.largest_error(run) if len(run.impacts) == len(own.reference.impacts) else np.inf for run in runs)
 
 
 def _settled(own: Study) -> str:
@@ -197,7 +197,7 @@ def _claim_energy(own: Study) -> Claim:
     wrong = [run for run in keeping if not own.as_printed(run)]
     worst = max((run for run in keeping if run.method == ON_GRID), key=own.largest_error)
     apart = next(run for run in own.of(APART) if run.setting == TIGHT)
-    angles = [run.blows[-1].angle for run in (worst, own.reference)]
+    angles = [run.impacts[-1].angle for run in (worst, own.reference)]
     ours = "other" if wrong else "right"
     return Claim(
         "s18.constant",
@@ -210,8 +210,8 @@ def _claim_energy(own: Study) -> Claim:
         f"{len(wrong)} of {len(keeping)} runs that keep 18.66 J have another response",
         otherwise=(ours,),
         note="An elastic impact keeps the energy wherever it happens. With one point of a pair struck after the other, at rtol "
-        f"{_short(TIGHT)}, the energy is constant within {apart.worst:.0e} and the motion another one, with {len(apart.blows)} impacts for "
-        f"{len(own.reference.blows)}.",
+        f"{_short(TIGHT)}, the energy is constant within {apart.worst:.0e} and the motion another one, with {len(apart.impacts)} impacts "
+        f"for {len(own.reference.impacts)}.",
     )
 
 
@@ -239,7 +239,7 @@ def _grid(own: Study) -> Grid:
         (
             run.method,
             _short(run.setting),
-            str(len(run.blows)),
+            str(len(run.impacts)),
             *(_error(own.error(run, number)) for number in own.case.told),
             _error(run.drift),
             _error(run.worst),
@@ -250,7 +250,7 @@ def _grid(own: Study) -> Grid:
         for run in own.runs
         if f"{run.setting:.0e}".startswith("1")
     ]
-    caption = f"{own.case.title}: {len(own.reference.blows)} impacts, converged within {own.unsure:.0e} s"
+    caption = f"{own.case.title}: {len(own.reference.impacts)} impacts, converged within {own.unsure:.0e} s"
     return Grid(caption, heads, rows)
 
 
@@ -258,7 +258,7 @@ def _response(own: Study, run: Run) -> str:
     if run.lost:
         return f"{run.lost} at {run.until:.2g} s"
     count, expected = len(run.times(ONE_IMPACT)), len(own.reference.times(ONE_IMPACT))
-    apart = ", points one after the other" if len(run.blows) > count else ""
+    apart = ", points one after the other" if len(run.impacts) > count else ""
     if count != expected:
         return f"another motion{apart}"
     return f"{'as converged' if own.as_printed(run) else 'other times'}{apart}"

@@ -91,10 +91,10 @@ def _cases() -> list[Claim]:
         pose = explicit.poses(model, q.tolist())
         for u, k in product(range(5), repeat=2):
             if u != k and (u in model.subtree[k] or k in model.subtree[u]):
-                found = _element(model, pose, u, k)
+                element = _element(model, pose, u, k)
                 case = (kinds[u], kinds[k], u in model.subtree[k])
-                formulas[case] = max(formulas.get(case, 0.0), abs(found - reference[u, k]) / most)
-                mirrored = max(mirrored, abs(found - _element(model, pose, k, u)) / most)
+                formulas[case] = max(formulas.get(case, 0.0), abs(element - reference[u, k]) / most)
+                mirrored = max(mirrored, abs(element - _element(model, pose, k, u)) / most)
     right = sum(error < ROUND_OFF for error in formulas.values())
     worst = max(matrices, *formulas.values())
     return [
@@ -150,8 +150,8 @@ def _bias() -> Claim:
 
     def error(coriolis: float, gyroscopic: float, products: bool) -> float:
         """Largest error of h against Pinocchio's, relative to its largest entry."""
-        found = (_h(model, explicit.poses(model, q.tolist()), v, coriolis, gyroscopic, products) for q, v in states)
-        return max(float(np.abs(h - theirs).max() / np.abs(theirs).max()) for h, theirs in zip(found, references, strict=True))
+        computed = (_h(model, explicit.poses(model, q.tolist()), v, coriolis, gyroscopic, products) for q, v in states)
+        return max(float(np.abs(h - theirs).max() / np.abs(theirs).max()) for h, theirs in zip(computed, references, strict=True))
 
     def judge(coriolis: str, gyroscopic: str) -> Agreement:
         return agreement(*(error(number(coriolis), number(gyroscopic), products) < ROUND_OFF for products in (False, True)))
@@ -221,11 +221,11 @@ class _Planar3R:
 
 def _corrected(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The entries after each correction and those before it."""
-    found, now = {}, dict(texts)
+    steps, now = {}, dict(texts)
     for what, correct in CORRECTIONS.items():
         now = {name: correct(name, text) for name, text in now.items()}
-        found[what] = now
-    return found
+        steps[what] = now
+    return steps
 
 
 def _planar_3r() -> Claim:

@@ -1,4 +1,4 @@
-"""Wang & Ju (WJ): what elements on their own are good for. In parallel, and joint types and topology changed on the fly."""
+"""Wang & Ju (WJ): uses of independent elements. In parallel, and with joint types and topology changed on the fly."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def _alone() -> Claim:
     q = robot.random(3)
     reference = _matrix(q)
     pairs = [(i, j) for i in range(5) for j in range(5)]
-    found = np.array([ug.mass_matrix_elements(robot, q, [pair], method="explicit")[0] for pair in pairs]).reshape(5, 5)
-    worst = float(np.abs(found - reference).max() / np.abs(reference).max())
+    elements = np.array([ug.mass_matrix_elements(robot, q, [pair], method="explicit")[0] for pair in pairs]).reshape(5, 5)
+    worst = float(np.abs(elements - reference).max() / np.abs(reference).max())
     return Claim(
         "wj.alone",
         "Sect. 6",
@@ -73,7 +73,7 @@ def _parallel(rows: list[Row]) -> list[Claim]:
             faster(LESS, [row.ratios[BY_ELEMENTS] for row in single], MORE),
             "speed of two threads over one",
             otherwise=(MORE,),
-            note=f"Here {_dealt(single)}: for one state threads do not pay. {_cores()}",
+            note=f"Here {_single_states(single)}: for one state threads do not pay. {_cores()}",
             timed=True,
         ),
         Claim(
@@ -82,7 +82,7 @@ def _parallel(rows: list[Row]) -> list[Claim]:
             "Computing elements at the same time reduces the computation time: many states.",
             (Figure(LESS),),
             "; ".join(
-                f"{row.robot}, {row.states}: {row.ratios[BY_ELEMENTS]:.2g}× (states dealt {row.ratios[BY_STATES]:.2g}×)" for row in large
+                f"{row.robot}, {row.states}: {row.ratios[BY_ELEMENTS]:.2g}× (by states {row.ratios[BY_STATES]:.2g}×)" for row in large
             ),
             faster(LESS, [row.ratios[BY_ELEMENTS] for row in large], MORE),
             "speed of two threads over one",
@@ -94,7 +94,7 @@ def _parallel(rows: list[Row]) -> list[Claim]:
     ]
 
 
-def _dealt(single: list[Row]) -> str:
+def _single_states(single: list[Row]) -> str:
     one, two = ([1e6 * seconds for row in single if (seconds := row.seconds[name])] for name in (ONE, BY_ELEMENTS))
     return f"one thread takes {min(one):.1f} to {max(one):.0f} µs, dealing elements to two {min(two):.0f} to {max(two):.0f} µs"
 

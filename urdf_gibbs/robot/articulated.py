@@ -1,4 +1,4 @@
-"""Motions without inertia in a tree of rigid bodies, at a cost that grows with the number of bodies and no faster.
+"""Motions without inertia in a tree of rigid bodies, at a cost that grows linearly with the number of bodies.
 
 The articulated-body recursion (Featherstone) eliminates the joints from the leaves to the root: the pivot D of a joint is the inertia
 that it meets while all joints beyond it are free. The mass matrix of bodies with positive inertias is singular exactly where a pivot
@@ -31,12 +31,12 @@ def is_positive(robot: Robot) -> bool:
 def moving_joints(robot: Robot, Q: Array) -> list[set[int]]:
     """For each state of Q (s, nq), the velocities whose joints take part in a motion without inertia; needs ``is_positive``.
 
-    Every joint counts as free, a mimic joint too: where some follow, the sets hold all velocities of the true ones and perhaps more.
+    Every joint counts as free, mimic joints too: with mimic joints the sets contain all velocities of such motions, and perhaps more.
     """
     X, reach = _transforms(robot, Q)
-    steps = _eliminated(robot, X, reach)
+    steps = _eliminate(robot, X, reach)
     length = float(max(np.max(reach, initial=0.0), np.max(np.linalg.norm(robot.centre_of_mass, axis=1), initial=0.0))) or 1.0
-    return [_carried(robot, X[:, k], [(G[:, k], zero[:, k]) for G, zero in steps], length) for k in range(len(Q))]
+    return [_idle_velocities(robot, X[:, k], [(G[:, k], zero[:, k]) for G, zero in steps], length) for k in range(len(Q))]
 
 
 def _columns(robot: Robot, i: int) -> Array:
@@ -83,11 +83,11 @@ def _cross(v: Array) -> Array:
     return matrix - matrix.swapaxes(-1, -2)
 
 
-def _eliminated(robot: Robot, X: Array, reach: Array) -> list[tuple[Array, Array]]:
+def _eliminate(robot: Robot, X: Array, reach: Array) -> list[tuple[Array, Array]]:
     """For each body (m, s, 6): the rate of each velocity is minus this times the body's twist; (m, s): whether the pivot vanishes.
 
-    Beside the articulated inertia goes a bound of its round-off: what is added at each body, of the size of the magnitudes that are summed
-    there, and what the elimination and the way to the parent make of that of the bodies beyond.
+    A bound of the round-off accompanies the articulated inertia: at each body it grows by the magnitudes that are summed there, and it is
+    transformed like the inertia by the elimination and by the step to the parent.
     """
     nb, s = X.shape[:2]
     m, c = robot.mass[:, None, None], _cross(robot.centre_of_mass)
@@ -120,7 +120,7 @@ def _eliminated(robot: Robot, X: Array, reach: Array) -> list[tuple[Array, Array
             P = np.eye(6) - S[:, None] * G[:, None, :]
             N = P.swapaxes(1, 2) @ N @ P
             gains[k], vanishing[k] = G, zero
-        N = N + summed  # the elimination takes away as much as there was, and leaves the round-off of it
+        N = N + summed  # the elimination cancels the sum and leaves its round-off
         steps[i] = gains, vanishing
         parent = robot.parent[i]
         if parent >= 0:
@@ -133,7 +133,7 @@ def _eliminated(robot: Robot, X: Array, reach: Array) -> list[tuple[Array, Array
     return steps
 
 
-def _carried(robot: Robot, X: Array, steps: list[tuple[Array, Array]], length: float) -> set[int]:
+def _idle_velocities(robot: Robot, X: Array, steps: list[tuple[Array, Array]], length: float) -> set[int]:
     """The velocities in motions without inertia at one state: X (nb, 6, 6), and gains (m, 6) and vanishing pivots (m,) of each body.
 
     All twists that such motions give a body are a space of at most six dimensions; ``length`` [m] makes turns and shifts comparable.
@@ -151,7 +151,7 @@ def _carried(robot: Robot, X: Array, steps: list[tuple[Array, Array]], length: f
             spaces.append(still)
             continue
         columns = _columns(robot, i)
-        for k in range(len(columns) - 1, -1, -1):  # the last to be eliminated is the first to be known
+        for k in range(len(columns) - 1, -1, -1):  # the last one eliminated is known first
             if vanishing[k]:
                 moving.add(joint.iv + k)
                 space = np.column_stack([space, columns[k]])

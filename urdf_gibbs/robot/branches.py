@@ -34,7 +34,7 @@ class Branch:
 
 
 class Branches(Sequence[Branch]):
-    """All branches in the order of the coordinates, each made when asked for (a comb of n teeth has n^2/2 members in all)."""
+    """All branches in the order of the coordinates, each made on access (a comb of n teeth has n^2/2 members in all)."""
 
     def __init__(self, joint_names: tuple[str, ...], parent: tuple[int, ...]) -> None:
         self._names, self._parent = joint_names, parent

@@ -1,8 +1,8 @@
-"""What is made from a robot and kept with it: constants, kernels, simulators. The robot itself is pure data.
+"""Objects derived from a robot and cached with it: constants, kernels, simulators. The robot itself is pure data.
 
-The module that makes a kind of thing owns a ``Shelf``, the only way to the things of that kind, with keys of a type of its own. What a
-robot has on its shelves hangs on the robot, beside its fields: it lives as long as the robot, and a copy of any kind starts with none. A
-table of all robots, even one with weak keys, would keep them for ever, since most of the things refer to their robot.
+The module that makes a kind of object owns a ``Shelf``, the only access to objects of that kind, with its own type of keys. The contents
+of a robot's shelves are stored with the robot, beside its fields: they live as long as the robot, and any copy starts with empty shelves.
+A global table, even one with weak keys, would keep all robots alive, since most of the objects refer to their robot.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from urdf_gibbs.locks import Lock
 Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
 
-_lock = Lock()  # making one thing may make another
+_lock = Lock()  # reentrant: making one object may need another
 
 
 class Derived(dict["Shelf[Any, Any]", dict[Any, Any]]):
-    """The shelves of one robot, each made when first looked at.
+    """The shelves of one robot, each created on first access.
 
-    ``entries`` are those of the public functions (engine/adaptive.py): looked at in every call, and an attribute is found soonest.
+    ``entries`` are those of the public functions (engine/adaptive.py): an attribute, because every call reads it.
     """
 
     __slots__ = ("entries",)
@@ -37,42 +37,42 @@ class Derived(dict["Shelf[Any, Any]", dict[Any, Any]]):
 
 
 class Derivable:
-    """Base of an immutable class whose objects have shelves: from ``__new__``, so that copied and unpickled ones have their own."""
+    """Base of an immutable class with shelves, created in ``__new__`` so that copied and unpickled objects have their own."""
 
     _derived: Derived
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        made = super().__new__(cls)
-        made.__dict__["_derived"] = Derived()  # past a frozen dataclass's __setattr__
-        return made
+        instance = super().__new__(cls)
+        instance.__dict__["_derived"] = Derived()  # bypasses __setattr__ of a frozen dataclass
+        return instance
 
 
 class Shelf(Generic[Key, Thing]):
-    """Things of one kind by key, for each robot its own; ``most``: so many at most, the last that were asked for (None: all)."""
+    """Objects of one kind by key, for each robot separately; ``most``: keep only so many, the most recently used (None: all)."""
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
 
     def of(self, robot: Derivable) -> dict[Key, Thing]:
-        """The robot's own things."""
+        """The objects of one robot."""
         return robot._derived[self]
 
     def get(self, robot: Derivable, key: Key, make: Callable[[], Thing]) -> Thing:
-        """The thing of that key (never None), made by one thread while others wait where there is none yet."""
+        """The object for a key (never None). If there is none yet, one thread makes it while others wait."""
         things = self.of(robot)
-        found = things.get(key)
-        if found is not None and self._most is None:
-            return found
+        thing = things.get(key)
+        if thing is not None and self._most is None:
+            return thing
         with _lock:
-            found = things.get(key)
-            if found is None:
-                found = things[key] = make()
+            thing = things.get(key)
+            if thing is None:
+                thing = things[key] = make()
             if self._most is not None:
                 del things[key]
-                things[key] = found  # the newest last
+                things[key] = thing  # most recently used last
                 while len(things) > self._most:
                     del things[next(iter(things))]
-        return found
+        return thing
 
 
 def check_robot(robot: Any) -> None:

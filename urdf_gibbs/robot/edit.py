@@ -1,7 +1,7 @@
-"""Joint types and topology changed on the fly: the URDF's links and joints are edited as records and put together again.
+"""Changes of joint types and topology: the URDF's links and joints are edited as records and assembled again.
 
 Nothing is read from a file, derived or compiled: the formulations take the new robot's constants as they are (WJ: the modelling is a
-substitution of parameters). Machine code is made when it is asked for, as for any robot.
+substitution of parameters). Machine code is made on demand, as for any robot.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_LIMITS: dict[str, Any] = {
     "damping": 0.0,
     "friction": 0.0,
 }
-ROTATION_SLACK = 1e-6  # of RᵀR: so far a 4x4 that was printed or multiplied may be off
+ROTATION_SLACK = 1e-6  # of RᵀR: allowed error of a 4x4 matrix that was printed or multiplied
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ def with_joint_type(robot: Robot, joint: str, kind: str, axis: ArrayLike | None)
     if place is None and joint == ROOT_JOINT:
         if kind not in BASES or axis is not None:
             raise ArgumentError(f"the base cannot be {kind!r} with axis={axis!r}, expected one of {', '.join(BASES)} without an axis")
-        return _made(robot, parts, f"a {kind} base", base=kind)
+        return _assembled(robot, parts, f"a {kind} base", base=kind)
     if place is None:
         elastic = any(own.name == joint and own.beam is not None for own in robot.joints)
         if elastic:
@@ -71,7 +71,7 @@ def with_joint_type(robot: Robot, joint: str, kind: str, axis: ArrayLike | None)
     elif kind not in BOUNDED:
         new = replace(new, lower=-INFINITY, upper=INFINITY)
     parts.joints[place] = new
-    return _made(robot, parts, f'joint "{joint}" as a {kind} one')
+    return _assembled(robot, parts, f'joint "{joint}" as a {kind} one')
 
 
 def attach(robot: Robot, link: str, other: Robot, placement: Any, kind: str, axis: ArrayLike, name: str | None, prefix: str) -> Robot:
@@ -103,7 +103,7 @@ def attach(robot: Robot, link: str, other: Robot, placement: Any, kind: str, axi
     given = {folder for one in (robot, other) for folder in one.package_dirs if folder not in one._searched_dirs}.union(readable)
     searched = tuple(folder for folder in folders if folder not in given)
     changed = replace(robot, mimic=mimic, package_dirs=folders, _searched_dirs=searched)
-    return _made(changed, merged, f"{other.name or 'the robot'} attached to {link!r}")
+    return _assembled(changed, merged, f"{other.name or 'the robot'} attached to {link!r}")
 
 
 def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
@@ -111,7 +111,7 @@ def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
     parts = _parts(robot)
-    cut = _joint_of(robot, parts, name)
+    cut = _find_joint(robot, parts, name)
     below: dict[str, list[str]] = {}
     for joint in parts.joints:
         below.setdefault(joint.parent, []).append(joint.child)
@@ -131,7 +131,7 @@ def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
                         "(or a robot loaded with mimic=False)"
                     )
     what = f"the robot cut at {name!r}"
-    return _made(robot, rest, what), _made(replace(robot, name=cut.child), removed, what, base=base)
+    return _assembled(robot, rest, what), _assembled(replace(robot, name=cut.child), removed, what, base=base)
 
 
 # Apart and together ------------------------------------------------------------------------------------
@@ -151,14 +151,14 @@ def _parts(robot: Robot) -> Parts:
 
 
 def _flexible(robot: Robot) -> list[dict[str, str]]:
-    """Attributes of the <flexible> elements; length and direction are said even where the file leaves them to a child joint."""
+    """Attributes of the <flexible> elements; length and direction are written out even where the file derives them from a child joint."""
     beams = {joint.beam.link: joint.beam for joint in robot.joints if joint.beam is not None}
     if not beams:
         return []
     from urdf_gibbs.robot.flexible import merged_elements
 
     root = xml.parse(robot.source, Findings(robot.file))
-    assert root is not None  # it was read before
+    assert root is not None  # the same text has been parsed before
     result = []
     for element in merged_elements(root, Findings(robot.file)):
         given = {key: value for key, value in element.attributes.items() if key != "override"}
@@ -169,7 +169,7 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
     return result
 
 
-def _made(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
+def _assembled(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
     """The parts as a robot that has the name, file, folders and (unless given) base of ``robot``."""
     findings = Findings(robot.file)
     urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints)
@@ -189,23 +189,23 @@ def _made(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
         listed = "; ".join(f"{error.element}: found {error.value}, expected {error.expected}" for error in findings.errors)
         raise ArgumentError(f"{what} is no robot: {listed}")
     findings.items = list(dict.fromkeys(parts.findings + findings.items))
-    made = assemble(urdf, tree, base, robot.package_dirs, source, robot.mimic)
-    return replace(made, _searched_dirs=robot._searched_dirs, _own_file=robot._own_file)
+    edited = assemble(urdf, tree, base, robot.package_dirs, source, robot.mimic)
+    return replace(edited, _searched_dirs=robot._searched_dirs, _own_file=robot._own_file)
 
 
 # Pieces ------------------------------------------------------------------------------------------------
 
 
-def _joint_of(robot: Robot, parts: Parts, name: str) -> UrdfJoint:
+def _find_joint(robot: Robot, parts: Parts, name: str) -> UrdfJoint:
     """The joint of that name, or the one above the link of that name."""
-    found = {joint.name: joint for joint in parts.joints if name in (joint.name, joint.child)}
-    if name == robot.root_link and not found:
+    matches = {joint.name: joint for joint in parts.joints if name in (joint.name, joint.child)}
+    if name == robot.root_link and not matches:
         raise ArgumentError(f"{name!r} is the root link: nothing would be left, expected a link or joint below it")
-    if not found:
+    if not matches:
         raise UnknownNameError("link or joint", name, [*(link.name for link in parts.links), *(joint.name for joint in parts.joints)])
-    if len(found) > 1 or (name == robot.root_link):
+    if len(matches) > 1 or (name == robot.root_link):
         raise ArgumentError(f"{name!r} is a link and, elsewhere, a joint; expected the name of one of them")
-    return next(iter(found.values()))
+    return next(iter(matches.values()))
 
 
 def _part(parts: Parts, cut: UrdfJoint, gone: set[str], inside: bool) -> Parts:
@@ -244,7 +244,7 @@ def _with_found_meshes(parts: Parts, robot: Robot) -> tuple[Parts, list[str]]:
     meshes = mesh_folders(robot)
     readable: dict[str, None] = {}
 
-    def found(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    def resolved(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
         result = []
         for shape in shapes:
             name = shape.geometry.filename
@@ -255,7 +255,7 @@ def _with_found_meshes(parts: Parts, robot: Robot) -> tuple[Parts, list[str]]:
             result.append(replace(shape, geometry=geometry))
         return tuple(result)
 
-    links = [replace(one, visuals=found(one.visuals), collisions=found(one.collisions)) for one in parts.links]
+    links = [replace(one, visuals=resolved(one.visuals), collisions=resolved(one.collisions)) for one in parts.links]
     return replace(parts, links=links), list(readable)
 
 

@@ -1,4 +1,4 @@
-"""What the lint has to say: one finding is one line that names file, line, element, value and expectation."""
+"""Findings of the URDF checks: one line each, with file, line, element, value and expectation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Findings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.items: list[Finding] = []
-        self.mistakes = 0  # how many errors so far, without a look at all items
+        self.mistakes = 0  # number of errors so far
 
     def error(self, code: str, line: int, element: str, value: object, expected: str) -> None:
         self.mistakes += 1

@@ -28,13 +28,13 @@ BOM = b"\xef\xbb\xbf"
 
 def read_flexible(root: Element, findings: Findings) -> list[Flexible]:
     """All <flexible> elements of a <robot>; those with errors are left out, the errors are in ``findings``."""
-    found = (Attributes(element, findings).read() for element in merged_elements(root, findings))
-    return [one for one in found if one is not None]
+    read = (Attributes(element, findings).read() for element in merged_elements(root, findings))
+    return [one for one in read if one is not None]
 
 
 def merged_elements(root: Element, findings: Findings) -> list[Element]:
     """One element for each link, those that override merged into the first."""
-    found: list[Element] = []
+    merged: list[Element] = []
     first: dict[str, int] = {}  # link -> its place in ``found``
     for holder in root.all(ELEMENT):
         for element in holder.children:
@@ -43,23 +43,23 @@ def merged_elements(root: Element, findings: Findings) -> list[Element]:
                 continue
             name = element.attributes.get("link", "")
             if name not in first or not name:
-                first[name] = len(found)
-                found.append(element)
+                first[name] = len(merged)
+                merged.append(element)
             elif TRUTH.get(element.attributes.get("override", ""), False):
-                found[first[name]] = Element("flexible", found[first[name]].attributes | element.attributes, element.line)
+                merged[first[name]] = Element("flexible", merged[first[name]].attributes | element.attributes, element.line)
             else:
                 findings.error(
                     "duplicate",
                     element.line,
                     f'<flexible link="{name}">',
-                    f"a second one, the first is at line {found[first[name]].line}",
+                    f"a second one, the first is at line {merged[first[name]].line}",
                     'one <flexible> for each link, or override="true"',
                 )
-    return found
+    return merged
 
 
 def checked_entry(urdf: Urdf, root: Element, attributes: Mapping[str, str], findings: Findings, line: int) -> None:
-    """Report what is wrong with a <flexible> of these attributes that comes after those of the file; ``line`` is where it stands."""
+    """Report what is wrong with a <flexible> of these attributes that comes after those of the file; ``line`` is its line."""
     own = {element.attributes.get("link", ""): element.attributes for element in merged_elements(root, Findings(""))}
     element = Element("flexible", {**own.get(attributes["link"], {}), **attributes}, line)
     one = Attributes(element, findings).read()

@@ -1,4 +1,4 @@
-"""The attributes of one ``<flexible>`` element: read, and everything that is wrong with them one by one."""
+"""Reads the attributes of one ``<flexible>`` element and reports everything that is wrong with them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ATTRIBUTES = (
     *("link", "direction", "J", "modes", "theory", "damping", "foreshortening", "elastic_rotary", "table", "override"),
     *POSITIVE,
 )  # fmt: skip
-UNIT_SLACK = 1e-4  # four printed digits of a unit vector are no news
-MONOMIALS = 8  # more powers of eta make a mass matrix whose condition eats the digits
+UNIT_SLACK = 1e-4  # a unit vector printed with four digits is accepted silently
+MONOMIALS = 8  # with more powers of eta the mass matrix is too ill-conditioned
 ROWS, LEAST_ROWS, FILE_SIZE = 2000, 5, 4_000_000  # of a table
 PATTERN = re.compile(r"(?:(?P<direction>[^=:\s]+)=)?(?P<family>[^=:\s]+):(?P<count>[^=:\s]+)")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -53,7 +53,7 @@ class Flexible:
 
 
 class Attributes:
-    """Reads one <flexible>; every complaint goes to the findings."""
+    """Reads one <flexible>; problems go to the findings."""
 
     def __init__(self, element: Element, findings: Findings) -> None:
         self.element, self.findings, self.given = element, findings, element.attributes
@@ -239,7 +239,7 @@ class Attributes:
         folder = os.path.dirname(self.findings.file) if not self.findings.file.startswith("<") else ""
         path = os.path.join(folder, name)
         try:
-            if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+            if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would block
                 raise OSError(None, "not a file")
             with open(path, encoding="utf-8", errors="replace") as file:
                 text = file.read(FILE_SIZE + 1)

@@ -1,4 +1,4 @@
-"""Elastic links against the links and joints of their file: what the element leaves open is filled in, what contradicts is told."""
+"""Checks elastic links against the links and joints of their file: fills in what the element leaves open, reports contradictions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.flexible_attributes import Flexible
 from urdf_gibbs.robot.urdf import Link, Urdf, UrdfJoint
 
-MASS_SLACK = 1e-6  # relative: files carry about six digits
-ROD_SLACK = 0.05  # of the length, of an even rod's inertia: so far a link's own <inertial> may be off without a word
+MASS_SLACK = 1e-6  # relative: files have about six digits
+ROD_SLACK = 0.05  # relative to the length and to a uniform rod's inertia: accepted deviation of a link's own <inertial>
 
 
 def check_flexible(urdf: Urdf, elements: list[Flexible]) -> dict[str, Specification]:
@@ -153,7 +153,7 @@ def _check_mass(spec: Specification, one: Flexible, link: Link, findings: Findin
 
 
 def _check_torsion(spec: Specification, one: Flexible, children: list[UrdfJoint], findings: Findings) -> None:
-    """Torsion that meets no inertia has no equation of motion."""
+    """Report torsion without inertia, which has no equation of motion."""
     for direction, family, count in spec.modes:
         if direction != "torsion" or (spec.elastic_rotary and spec.rotary is not None and spec.rotary[0] > 0.0):
             continue

@@ -1,4 +1,4 @@
-"""Mimic joints freed: the same bodies with every joint independent, and the tie back to the robot's own coordinates."""
+"""A robot with its mimic joints freed: the same bodies with every joint independent, and the map to the robot's own coordinates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FREED: Shelf[tuple[()], Freed] = Shelf()
 
 def freed(robot: Robot) -> Freed:
     """(free robot, G with v_free = G v, function from q (..., nq) to q_free)."""
-    return FREED.get(robot, (), lambda: _made(robot))
+    return FREED.get(robot, (), lambda: _free_mimic_joints(robot))
 
 
-def _made(robot: Robot) -> Freed:
+def _free_mimic_joints(robot: Robot) -> Freed:
     joints = []
     iq = iv = 0
     for joint in robot.joints:

@@ -1,4 +1,4 @@
-"""The garbage collector paused while many objects are made that all stay: looking for garbage among them takes a third of the time."""
+"""Pauses the garbage collector while many long-lived objects are created: it would take a third of the time and find nothing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def not_collected() -> Iterator[None]:
-    """No collection inside; as it was afterwards."""
+def garbage_collection_paused() -> Iterator[None]:
+    """Disable collection inside the block and restore the previous setting afterwards."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The way in: a path, XML text or a loaded urchin or urdfpy object becomes a Robot, or an error that says everything at once."""
+"""Loads a path, XML text or a loaded urchin or urdfpy object into a Robot; an error lists all problems at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urdf_gibbs.names import Base
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding, Findings
-from urdf_gibbs.robot.garbage import not_collected
+from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf, read
@@ -44,8 +44,8 @@ def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: It
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
     flag(mimic, "mimic")
     given = folders(package_dirs)
-    with not_collected():
-        robot = _made(*_read(source), base, mimic, given)
+    with garbage_collection_paused():
+        robot = _assemble(*_read(source), base, mimic, given)
     _warn(robot.findings)
     return robot
 
@@ -60,18 +60,18 @@ def load_elastic(
     """``load`` with a <flexible> of these attributes for each entry beside the file's own; the robot's source has them too."""
     from urdf_gibbs.robot.flexible import with_elements
 
-    with not_collected():
+    with garbage_collection_paused():
         urdf, text = _read(path)
         if not urdf.findings.errors:
             text = with_elements(text, entries)
             urdf = read_text(text, source_name(path))
-        robot = _made(urdf, text, base, mimic, package_dirs)
+        robot = _assemble(urdf, text, base, mimic, package_dirs)
     _warn(robot.findings)
     return robot
 
 
-def _made(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
-    """The robot of links and joints and the text that they were read from, if any."""
+def _assemble(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+    """The robot from links and joints, and the text that they were read from, if any."""
     tree = build(urdf, base, mimic)
     if tree is None:
         raise UrdfError(urdf.findings.errors)
@@ -117,7 +117,7 @@ def read_root(root: xml.Element, findings: Findings) -> Urdf:
 
 
 def source_name(source: Any) -> str:
-    """What a finding calls the source: the path, or ``<text>``."""
+    """The name of the source in findings: the path, or ``<text>``."""
     if not isinstance(source, str | bytes | os.PathLike):
         return f"<{type(source).__module__.split('.')[0]} object>"
     return XML_TEXT if is_text(source) else os.fsdecode(source)

@@ -39,7 +39,7 @@ def position_limits(joints: Joints, nq: int) -> tuple[Array, Array]:
 
 
 def random(joints: Joints, nq: int, limits: tuple[Array, Array], rng: np.random.Generator, shape: int | tuple[int, ...]) -> Array:
-    reach = np.ones(nq)  # half the width of what is sampled where the limits are wider
+    reach = np.ones(nq)  # half width of the sampled interval where the limits are wider
     for joint in _free(joints):
         if joint.type in ("revolute", "continuous"):
             reach[joint.iq] = np.pi
@@ -150,7 +150,7 @@ def velocities(joints: Joints, nv: int, q: Array, rate: Array) -> Array:
 
 
 def normalise(joints: Joints, q: Array, *rate: Array) -> None:
-    """Make the quaternions in q unit, and the rates fit: what changes only their length is left out by ``velocities``."""
+    """Make the quaternions in q unit, and scale the rates to match; ``velocities`` ignores the part along the quaternion."""
     for joint in joints:
         if joint.type == "floating":
             own = slice(joint.iq + 3, joint.iq + 7)

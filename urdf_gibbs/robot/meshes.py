@@ -1,14 +1,14 @@
-"""Where a mesh name of a URDF points to on this machine, and the folders that a robot's meshes may be read from.
+"""Resolves mesh names of a URDF to files, and limits the folders that a robot's meshes may be read from.
 
-A URDF may come from anybody, and a page made of it is handed on: without a bound, a mesh or a file that a mesh names (a buffer, a
+A URDF may come from anybody, and pages made from it are passed on: without a limit, a mesh or a file that a mesh names (a buffer, a
 material, a texture) could be any file of this machine. Meshes are therefore read from the robot's own folders, which are
 
 - what the user gives: ``package_dirs``, and the folders of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH;
 - the package of the URDF: the nearest folder above it with a package.xml; without one the URDF's folder, the folders of meshes
-  beside it or one above it (MESH_FOLDERS), and one called as the package of a ``package://`` name, at most NEAR folders above;
+  beside it or one above it (MESH_FOLDERS), and a folder with the package's name of a ``package://`` name, at most NEAR folders above;
 - packages (with a package.xml) that stand in a folder above the URDF, as in a workspace.
 
-The home folder and what is above it is never a robot's folder by itself. Links are followed first and judged by where they lead.
+The home folder and the folders above it never count as a robot's folder. Symbolic links are resolved before the check.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.parse import ParseResult, unquote, urlparse
 if TYPE_CHECKING:
     from urdf_gibbs.robot.model import Robot
 
-MARKS = ("package.xml", "manifest.xml", "model.config")  # what ROS and Gazebo know a package by
+MARKS = ("package.xml", "manifest.xml", "model.config")  # files by which ROS and Gazebo recognise a package
 MESH_FOLDERS = ("meshes", "mesh", "assets", "visual", "collision", "textures", "materials", "media")
 NEAR = 3
 ALLOW = "allow more by package_dirs= or --package-dir"
@@ -33,7 +33,7 @@ class MeshFolders:
     """Where the meshes of one URDF are looked for and may be read from.
 
     package_dirs: folders that the user gives; all inside them may be read. searched_dirs: folders that some file names; only packages
-    in them are read. own: False where ``urdf_file`` is somebody's word as well, and its folder does not count.
+    in them are read. own: False where ``urdf_file`` comes from a file as well, so that its folder is not trusted.
     """
 
     def __init__(self, urdf_file: str, package_dirs: Iterable[str] = (), searched_dirs: Iterable[str] = (), own: bool = True) -> None:
@@ -65,20 +65,20 @@ class MeshFolders:
 
     def folders(self, filename: str, path: Path) -> tuple[Path, ...]:
         """The folders that the mesh of this name, found at ``path``, and the files that it names may be read from; links are resolved."""
-        found = list(self._always)
+        folders = list(self._always)
         url = _url(filename)
         package = url.netloc if url.scheme in ("package", "model") else ""
         if package and self._own:
-            found += [folder.resolve() for folder in self._above[:NEAR] if folder.name == package and not too_wide(folder)]
+            folders += [folder.resolve() for folder in self._above[:NEAR] if folder.name == package and not too_wide(folder)]
         if package:
             for folder in _ros_folders():  # colcon --symlink-install: every file of the installed package is a link to its source
                 mark = (folder / package / MARKS[0]).resolve()
                 if mark.name == MARKS[0] and mark.is_file():
-                    found.append(mark.parent)
+                    folders.append(mark.parent)
         around = _package_of(path.resolve())
         if around is not None and around.parent in self._beside:
-            found.append(around)
-        return tuple(dict.fromkeys(found))
+            folders.append(around)
+        return tuple(dict.fromkeys(folders))
 
     @cached_property
     def _beside(self) -> set[Path]:
@@ -87,21 +87,21 @@ class MeshFolders:
 
     @cached_property
     def _always(self) -> list[Path]:
-        found = [folder.resolve() for folder in (*self._given, *_ros_folders())]
+        folders = [folder.resolve() for folder in (*self._given, *_ros_folders())]
         if not self._own:
-            return found
+            return folders
         file = self._file if self._above else Path("text")  # XML text has its names from the working folder
         for place in (file.absolute(), file.resolve()):
             package = _package_of(place)
             if package is not None:
-                found.append(package.resolve())
+                folders.append(package.resolve())
                 continue
             near = list(place.parents)[:NEAR]
-            found += [folder.resolve() for folder in near[:1] if not too_wide(folder)]
+            folders += [folder.resolve() for folder in near[:1] if not too_wide(folder)]
             for folder in near:
                 meshes = (folder / name for name in MESH_FOLDERS)
-                found += [one.resolve() for one in meshes if one.is_dir() and not one.is_symlink()]
-        return found
+                folders += [one.resolve() for one in meshes if one.is_dir() and not one.is_symlink()]
+        return folders
 
 
 def mesh_folders(robot: Robot, package_dirs: Iterable[str] = ()) -> MeshFolders:
@@ -119,13 +119,13 @@ def inside(path: Path, folders: Iterable[Path]) -> bool:
     """Whether the file that a path leads to, links followed, is in one of the folders (which are resolved)."""
     try:
         resolved = path.resolve()
-    except (OSError, RuntimeError):  # a circle of links
+    except (OSError, RuntimeError):  # circular links
         return False
     return any(resolved.is_relative_to(folder) for folder in folders)
 
 
 def outside(path: Path) -> str:
-    """The sentence that refuses a file."""
+    """The message that refuses a file."""
     return f"{path} is not in a folder of the robot; {ALLOW}"
 
 
@@ -139,7 +139,7 @@ def _url(filename: str) -> ParseResult:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # an impossible file name
         return False
 
 
@@ -154,7 +154,7 @@ def _package_of(path: Path) -> Path | None:
 
 
 def too_wide(folder: Path) -> bool:
-    """The home folder, and all above it and at the root: too much of a machine to be a robot's."""
+    """Whether a folder is too general to belong to a robot: the home folder, the root, and everything between."""
     resolved = folder.resolve()
     return resolved == resolved.parent or Path(os.path.expanduser("~")).resolve().is_relative_to(resolved)
 

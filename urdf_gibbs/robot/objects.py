@@ -1,4 +1,4 @@
-"""Loaded urchin and urdfpy objects as a second way in: one duck-typed adapter reads both (they share their API)."""
+"""Reads loaded urchin and urdfpy objects: one duck-typed adapter for both, which share their API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a joint's axis, its limits and a link's inertia have to be to make sense, one by one."""
+"""Plausibility checks of joint axes, joint limits and link inertias."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def checked_axis(findings: Findings, line: int, what: str, axis: Vec3) -> Vec3:
     if not math.isfinite(norm) or norm < 1e-9:
         findings.error("zero-axis", line, f"{what} <axis>", f"xyz={x:g} {y:g} {z:g}", "a finite vector of non-zero length")
         return (1.0, 0.0, 0.0)
-    if abs(norm - 1.0) > 1e-4:  # four printed digits of a unit vector are no news
+    if abs(norm - 1.0) > 1e-4:  # a unit vector printed with four digits is accepted silently
         findings.warning("axis-length", line, f"{what} <axis>", f"length {norm:.6g}", "a unit vector; it is normalised")
     return x / norm, y / norm, z / norm
 
@@ -36,7 +36,7 @@ def check_inertia(findings: Findings, line: int, what: str, mass: float, inertia
     else:
         moments = symmetric_eigenvalues(xx, xy, xz, yy, yz, zz)
     low, mid, high = moments
-    slack = 1e-6 * max(abs(low), abs(high))  # files carry about six digits
+    slack = 1e-6 * max(abs(low), abs(high))  # files have about six digits
     if low < -slack:
         findings.warning(
             "indefinite-inertia", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "none of them negative"

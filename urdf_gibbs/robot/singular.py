@@ -58,7 +58,7 @@ def _travel(joint: Joint, q: Array) -> float:
 def idle_velocities(robot: Robot, q: Array, M: Array, among: list[int] | None = None) -> list[int]:
     """Indices of the velocities that take part in a motion without inertia at q; [] where M (nv, nv) is regular.
 
-    among: those that may take part, where that is known; the rest of M is then not looked at.
+    among: those that may take part, where that is known; the rest of M is then ignored.
     """
     if among is not None:
         return [among[i] for i in _idle(M[np.ix_(among, among)], inertia_scale(robot, q)[among])]

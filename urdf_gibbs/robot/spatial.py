@@ -1,7 +1,7 @@
 """Rotations, poses and rigid-body inertias on plain tuples: what merging fixed joints needs.
 
-A rotation is nine numbers row by row, a pose is (rotation, translation). Plain floats beat small
-arrays here: a robot has some hundred poses, each used once.
+A rotation is nine numbers row by row, a pose is (rotation, translation). Plain floats are faster than
+small arrays here: a robot has some hundred poses, each used once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EYE3: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 ZERO33: Mat3 = (0.0,) * 9
 IDENTITY: Pose = (EYE3, ZERO3)
 
-DUST = 1e-15  # cos(pi/2) is 6e-17; a rotation entry below this is a zero that was written as a rounded angle
+ROUND_OFF = 1e-15  # cos(pi/2) is 6e-17; a rotation entry below this is a zero that was written as a rounded angle
 
 
 class Inertia(NamedTuple):
@@ -38,7 +38,7 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:
     if roll == pitch == yaw == 0.0:
         return EYE3
     cr, sr, cp, sp, cy, sy = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch), math.cos(yaw), math.sin(yaw)
-    return _dusted(
+    return _without_round_off(
         (
             cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr,
             sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr,
@@ -52,7 +52,7 @@ def rotation_about(axis: Vec3, angle: float) -> Mat3:
     x, y, z = axis
     c, s = math.cos(angle), math.sin(angle)
     t = 1.0 - c
-    return _dusted(
+    return _without_round_off(
         (
             t * x * x + c, t * x * y - s * z, t * x * z + s * y,
             t * x * y + s * z, t * y * y + c, t * y * z - s * x,
@@ -71,8 +71,8 @@ def plane_rotation(axis: Vec3) -> Mat3:
     return (1.0 - k * x * x, -k * x * y, x, -k * x * y, 1.0 - k * y * y, y, -x, -y, z)
 
 
-def _dusted(rotation: Mat3) -> Mat3:
-    return tuple(0.0 if -DUST < r < DUST else r for r in rotation)  # type: ignore[return-value]
+def _without_round_off(rotation: Mat3) -> Mat3:
+    return tuple(0.0 if -ROUND_OFF < r < ROUND_OFF else r for r in rotation)  # type: ignore[return-value]
 
 
 def rotate(R: Mat3, v: Vec3) -> Vec3:

@@ -67,7 +67,7 @@ def build(urdf: Urdf, base: str, mimic: bool) -> Tree | None:
     """The merged tree, or None with errors in ``urdf.findings``."""
     children = _connect(urdf)
     dependencies = resolve_mimics(urdf, mimic)
-    # What could not be connected would show up again as roots that are none.
+    # Links that could not be connected would be reported again as false roots.
     root = None if any(error.code in UNCONNECTED for error in urdf.findings.errors) else _root(urdf)
     if root is None or urdf.findings.errors:
         return None
@@ -229,7 +229,7 @@ def _merge(urdf: Urdf, root: str, children: dict[str, list[UrdfJoint]], base: st
             at_root: list[UrdfJoint] = []
             for child in children[link]:
                 (at_tip if flexible.holds_at_tip(child.pose[1]) else at_root).append(child)
-            # The tip's come first, so that what it carries stays in one piece.
+            # The tip's joints come first, so that the bodies it carries stay contiguous.
             stack += [(child, dependencies[child.name], body, pose) for child in reversed(at_root)]
             back = tuple(-flexible.length * x for x in flexible.direction)
             from_tip = compose((pose[0], ZERO3), (EYE3, back))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The URDF's own words: links and joints as records with their lines, and everything that is wrong with them one by one.
+"""Links and joints of a URDF as records with their lines, and everything that is wrong with each of them.
 
 What needs the whole tree (roots, cycles, mimic chains) is checked in ``tree.py``.
 """
@@ -101,7 +101,7 @@ class UrdfJoint:
 
 @dataclass(slots=True)
 class Urdf:
-    """A parsed URDF: what could be read, whatever the findings say."""
+    """A parsed URDF: what could be read, with its findings."""
 
     name: str
     file: str
@@ -109,7 +109,7 @@ class Urdf:
     line: int = 1
     links: list[Link] = field(default_factory=list)
     joints: list[UrdfJoint] = field(default_factory=list)
-    unread: set[str] = field(default_factory=set)  # joints with a name and no more
+    unread: set[str] = field(default_factory=set)  # joints of which only the name could be read
     flexible: dict[str, Specification] = field(default_factory=dict)  # by link
 
 
@@ -137,7 +137,7 @@ def read(root: Element, findings: Findings) -> Urdf:
 
 
 class Reader:
-    """Turns elements into records; every complaint goes to the findings."""
+    """Turns elements into records; problems go to the findings."""
 
     def __init__(self, findings: Findings, materials: dict[str, Element]) -> None:
         self.findings = findings
@@ -192,14 +192,14 @@ class Reader:
         return rotation_from_rpy(*rpy), xyz
 
     def only(self, parent: Element, tag: str, what: str) -> Element | None:
-        found = None
+        first = None
         for child in parent.children:
             if child.tag == tag:
-                if found is None:
-                    found = child
+                if first is None:
+                    first = child
                 else:
                     self.findings.warning("repeated", child.line, f"{what} <{tag}>", "a second one", "at most one; the first is used")
-        return found
+        return first
 
     def name(self, element: Element, kind: str) -> str | None:
         name = element.attributes.get("name")

@@ -1,6 +1,6 @@
-"""A robot in a form that a file can keep: URDF text of what was read, and arrays of every number that enters the dynamics.
+"""Serialises a robot: URDF text of what was read, and arrays of every number that enters the dynamics.
 
-The text gives names and structure, the arrays give the numbers bit by bit: those of a robot changed by ``with_inertia``, and
+The text gives names and structure, the arrays give the numbers exactly: those of a robot changed by ``with_inertia``, and
 rotations that roll, pitch and yaw do not give back exactly.
 """
 
@@ -63,7 +63,7 @@ def pack(robot: Robot) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Robot:
-    """The robot of ``pack``, with the same fingerprint; it warns of nothing."""
+    """The robot of ``pack``, with the same fingerprint; without warnings."""
     text: str | bytes = arrays["source"].tobytes()
     if values["is_text"] and isinstance(text, bytes):
         text = text.decode("utf-8", "surrogatepass")
@@ -96,7 +96,7 @@ def unpack(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Rob
 
 
 def _is_content(file: str, text: str | bytes) -> bool:
-    """Whether the file, where there is one, is of this text: then it is the robot's indeed."""
+    """Whether the file exists and contains this text: then it is the robot's own file."""
     if not os.path.isfile(file):
         return not os.path.exists(file)
     try:
@@ -116,7 +116,7 @@ def _inertia(row: list[float]) -> Inertia | None:
 
 
 def _same(pose: Pose, row: list[float]) -> Pose:
-    """The pose of the row; the given one where that is equal, since shared identities make merging short."""
+    """The pose of the row; the given one where that is equal, since sharing identity objects speeds up merging."""
     stored = tuple(row[:9]), tuple(row[9:])
     return pose if stored == pose else stored  # type: ignore[return-value]
 

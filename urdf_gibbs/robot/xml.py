@@ -1,7 +1,7 @@
 """Reading XML safely: expat gives exact line numbers, resolves nothing and never recurses.
 
-Only encodings that XML knows are decoded: Python has others, some at a cost that grows with the square of the text, some that are
-programs rather than encodings. Entities are refused where they are declared, so neither expansion nor an outside file is ever
+Only encodings that XML knows are decoded: Python has others, some of quadratic cost, some that are programs
+rather than encodings. Entities are refused where they are declared, so neither expansion nor an outside file is ever
 reached. Namespaces are left alone: real files use prefixes that they do not declare.
 """
 
@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from urdf_gibbs.robot.findings import Findings
 
-# Top-level elements whose content says nothing about the robot's mechanics: kept by name, not by content.
+# Top-level elements whose content is irrelevant to the mechanics: only their names are kept.
 OPAQUE = frozenset({"gazebo", "transmission", "ros2_control", "sensor", "mujoco", "drake"})
 MAX_DEPTH = 1000
 # By the names that Python's codecs give them. Expat itself reads UTF-8, UTF-16 and those of one byte a character.
@@ -75,8 +75,8 @@ def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | 
 
 def _declared(data: bytes) -> str:
     """The encoding that ``<?xml ... encoding="..."?>`` names; "" where it names none (or is itself of two bytes a character)."""
-    found = re.match(rb"<\?xml[^>]{0,1000}?\bencoding\s*=\s*([\"'])([^\"'>]{0,100})\1", data.removeprefix(b"\xef\xbb\xbf")[:2000])
-    return found[2].decode("ascii", "replace") if found else ""
+    match = re.match(rb"<\?xml[^>]{0,1000}?\bencoding\s*=\s*([\"'])([^\"'>]{0,100})\1", data.removeprefix(b"\xef\xbb\xbf")[:2000])
+    return match[2].decode("ascii", "replace") if match else ""
 
 
 def _is_known(encoding: str) -> bool:
@@ -147,7 +147,7 @@ def _refuse_entities(parser: expat.XMLParserType, skipped: int, findings: Findin
         raise _Refused
 
     def refuse_external(name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
-        if system_id is not None:  # expat would drop a reference to an entity declared there without a word
+        if system_id is not None:  # expat would silently drop a reference to an entity declared there
             line = parser.CurrentLineNumber + skipped
             findings.error("entity", line, "document type", f'SYSTEM "{system_id}"', "no outside document type: it is refused, never read")
             raise _Refused

@@ -151,19 +151,16 @@ def describe(
 ) -> Description:
     """The description of these options, ``numbers`` being tolerances, times and memory; ArgumentError where one is wrong."""
     check_robot(robot)
-    scheme = one_of(scheme, SCHEMES, "scheme")  # type: ignore[assignment]
     law = one_of(law, LAWS, "law")  # type: ignore[assignment]
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
-    restitution = within(restitution, 0.0, 1.0, "restitution")
     rough = coefficients(friction, "friction")
     if rough.static > 0.0 and law == "newton_equality":
         raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
     paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
-    if scheme == "time_stepping":
-        _check_stepping(law, switches, numbers["step"])
+    scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
@@ -176,7 +173,7 @@ def describe(
         scheme=scheme,
         walls=given,
         law=law,
-        restitution=restitution,
+        restitution=within(restitution, 0.0, 1.0, "restitution"),
         friction=rough,
         paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
@@ -215,14 +212,18 @@ def _check_controller(controller: Any, rate: Any, switches: Any, torque: Any) ->
         )
 
 
-def _check_stepping(law: Law, switches: Any, step: float) -> None:
-    """ArgumentError for what time stepping cannot do."""
+def _check_scheme(scheme: Scheme, law: Law, switches: Any, step: float) -> Scheme:
+    """The scheme; ArgumentError for what it cannot do."""
+    scheme = one_of(scheme, SCHEMES, "scheme")  # type: ignore[assignment]
+    if scheme == "events":
+        return scheme
     if law not in STEPPING_LAWS:
         raise ArgumentError(f"law={law!r} with scheme='time_stepping', expected 'newton' or 'moreau'")
     if switches is not None:
         raise ArgumentError("switches with scheme='time_stepping', which has no events; expected a controller without them")
     if step == np.inf:
         raise ArgumentError("step=inf, expected a finite number of seconds")
+    return scheme
 
 
 def _resistance(robot: Robot) -> Array:

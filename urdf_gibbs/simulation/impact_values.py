@@ -38,6 +38,7 @@ class Impact:
         normal_velocities_after: The same after the impact.
         impulses: (k,) along the normals [N s, N m s for a revolute limit].
         restitution: (k,), what each contact was solved with.
+        tangential_impulses: (k, 3) of friction [N s], zero without it.
         energy_before: Kinetic and potential energy together [J].
         energy_after: The same after the impact [J].
         q: Coordinates (nq,).

@@ -118,9 +118,10 @@ def simulate(
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, **control}
-    accuracy: dict[str, Any] = {"scheme": scheme, "rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution, "step": step}
+    accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
+    schemes: dict[str, Any] = {"scheme": scheme, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
-    return _simulator(robot, {**touching, **laws, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
+    return _simulator(robot, {**touching, **laws, **forces, **accuracy, **schemes, "dense": dense, "memory": memory}).run(*start, progress)
 
 
 SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options

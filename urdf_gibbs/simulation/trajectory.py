@@ -57,6 +57,7 @@ class Phase:
         start: When it begins [s].
         end: When it ends [s], infinite where it still held when the run ended.
         accumulation: The time at which an infinite sequence of bounces ends [s], NaN where there was none.
+        mode: "stick" or "slip" of a contact with friction, "" without it.
     """
 
     point: str
@@ -82,7 +83,8 @@ class Trajectory:
         q: Coordinates (N, nq).
         v: Velocities (N, nv).
         contact_names: "point|wall" of each of nc contacts that could last.
-        contact_forces: What lasting contacts carry (N, nc) [N].
+        contact_forces: What lasting contacts carry along their normals (N, nc) [N].
+        friction_forces: What they carry across (N, nc, 3), in the world [N].
         impacts: All impacts, in the order of time.
         phases: Lasting contacts.
         status: "complete", "interrupted" or "failed: ...".

@@ -104,7 +104,7 @@ def draw(robot: Robot, q: Array, path: str | IO[bytes]) -> None:
     origins = places[: len(robot.joints)]
     planar = not len(origins) or bool(np.ptp(places[:, 2]) < 1e-9)
     figure = Figure(figsize=(7, 5), layout="constrained")
-    FigureCanvasAgg(figure)  # not pyplot: its figures are kept, and belong to the main thread
+    FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and belongs to the main thread
     axes = figure.add_subplot(projection=None if planar else "3d")
     offsets = np.linspace(-1.0, 1.0, max(len(robot.branches), 1))
     size = max(float(np.ptp(origins, axis=0).max()), 0.1) if len(origins) else 1.0

@@ -1,4 +1,4 @@
-"""Where the camera stands, so that what is drawn fills the page and gravity points down."""
+"""Places the camera so that the scene fills the page and gravity points down."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), f
         "target": target.tolist(),
         "up": up.tolist(),
         "size": size,
-        "robot_size": own if own > SMALLEST * size else 0.1 * size,  # a robot that is a point has symbols that are seen
+        "robot_size": own if own > SMALLEST * size else 0.1 * size,  # symbols stay visible even if the robot is a point
         "grid": float(10.0 ** np.round(np.log10(size / 4.0))),
     }
 

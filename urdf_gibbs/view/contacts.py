@@ -24,7 +24,7 @@ class Contact(NamedTuple):
 
 
 def contacts_of(robot: Robot, settings: Mapping[str, Any] | None = None) -> list[Contact]:
-    """The contact points of a run's settings; joint origins and tips where they do not tell."""
+    """The contact points of a run's settings; joint origins and tips if the settings have none."""
     described = (settings or {}).get("points")
     if described is None:
         return [Contact(point.name, (point.body, point.position), point.radius) for point in default_points(robot)]
@@ -39,12 +39,12 @@ def chosen_points(
         known = {contact.name: contact for contact in contacts}
         given = [names] if isinstance(names, str) else listed(names, "a list of names", "points")
         return [known.get(name) or _on_link(robot, name, known) for name in given], 0
-    found = contacts or [Contact(point.name, (point.body, point.position), 0.0) for point in default_points(robot)]
-    if len(found) <= MANY_POINTS:
-        return found, 0
+    candidates = contacts or [Contact(point.name, (point.body, point.position), 0.0) for point in default_points(robot)]
+    if len(candidates) <= MANY_POINTS:
+        return candidates, 0
     struck = _struck(impacts)
-    order = sorted(range(len(found)), key=lambda i: found[i].name not in struck)[:MANY_POINTS]
-    return [found[i] for i in sorted(order)], len(found) - MANY_POINTS
+    order = sorted(range(len(candidates)), key=lambda i: candidates[i].name not in struck)[:MANY_POINTS]
+    return [candidates[i] for i in sorted(order)], len(candidates) - MANY_POINTS
 
 
 def struck_points(contacts: list[Contact], impacts: Sequence[Impact]) -> list[Contact]:

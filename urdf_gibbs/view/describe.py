@@ -1,4 +1,4 @@
-"""What the page must know of a robot to move and explain it: joints, links, inertias, branches and contact points, as plain values."""
+"""The data that a page needs to move and explain a robot: joints, links, inertias, branches and contact points, as plain values."""
 
 from __future__ import annotations
 

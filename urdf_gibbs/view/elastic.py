@@ -109,7 +109,7 @@ def skinned(robot: Robot, joint: int, beam: Beam, visual: int, solid: Solid, pos
     along = np.clip(in_link.vertices.astype(float) @ axis, 0.0, beam.length)
     step = SAME * beam.length
     keys, section = np.unique(np.round(along / step), return_inverse=True)
-    if len(keys) > SECTIONS:  # a vertex then moves with the nearest like a rigid part, which no picture shows
+    if len(keys) > SECTIONS:  # a vertex then moves rigidly with the nearest section, which is not visible
         step = beam.length / SECTIONS
         keys, section = np.unique(np.round(along / step), return_inverse=True)
     eta = np.minimum(keys * step, beam.length)

@@ -66,7 +66,7 @@ class _Function:
         return np.array([self._value(x) for x in points], dtype=float)
 
     def _value(self, x: Array) -> float:
-        # The box may reach where the function is not meant to be asked; where the robot is the simulation has asked it.
+        # The box may extend to points where the function is undefined; near the robot the simulation has evaluated it.
         try:
             return float(self.wall.function(x.copy()))
         except Exception:
@@ -134,7 +134,7 @@ def _net(values: Array) -> tuple[Array, Integers]:
 def _sections(vertices: Array, slopes: Array, faces: Integers, step: float) -> tuple[Array, Array, Integers]:
     """Where planes across the axes, ``step`` apart, cut the triangles: points (n, 3), slopes (n, 3) there, segments (m, 2) of points."""
     normals = slopes / np.linalg.norm(slopes, axis=1, keepdims=True)
-    ends, found, segments, count = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 2), dtype=np.int64)], 0
+    ends, end_slopes, segments, count = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 2), dtype=np.int64)], 0
     for k in range(3):
         place = vertices[:, k] / step
         # Not where the wall runs along the plane: there rounding decides.
@@ -152,10 +152,10 @@ def _sections(vertices: Array, slopes: Array, faces: Integers, step: float) -> t
             first, second = pairs.T
             share = ((level - place[first]) / (place[second] - place[first]))[:, None]
             ends.append((1.0 - share) * vertices[first] + share * vertices[second])
-            found.append((1.0 - share) * slopes[first] + share * slopes[second])
+            end_slopes.append((1.0 - share) * slopes[first] + share * slopes[second])
             segments.append(number.reshape(2, -1).T + count)
             count += len(pairs)
-    return np.concatenate(ends), np.concatenate(found), np.concatenate(segments)
+    return np.concatenate(ends), np.concatenate(end_slopes), np.concatenate(segments)
 
 
 def _gradients(values: Array, places: Array) -> Array:
@@ -182,7 +182,7 @@ def _refined(phi: _Function, points: Array, slopes: Array, cell: float) -> tuple
             step = np.where(now == 0.0, 0.0, np.clip(-now * (at[busy] - before[busy]) / (now - value[busy]), -cell, cell))
             before[busy], value[busy] = at[busy], now
             at[busy] += step
-            # Each step is shorter by far than the one before: what is left after this one is nothing.
+            # The steps shrink rapidly: what remains after this one is negligible.
             busy = busy[np.abs(step) > 1e-8 * cell]
             if not len(busy):
                 break

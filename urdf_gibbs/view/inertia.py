@@ -1,4 +1,4 @@
-"""What an inertia looks like: the uniform ellipsoid and the uniform box of the same mass and moments, and whether such a body exists."""
+"""Shapes for inertias: the uniform ellipsoid and the uniform box of the same mass and moments, and whether such a body exists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urdf_gibbs.robot.spatial import Inertia
 
 Array = NDArray[np.float64]
 
-SLACK = 1e-6  # of the largest moment: files carry about six digits
+SLACK = 1e-6  # of the largest moment: files have about six digits
 THIN = 1e-3  # of the largest half-axis: what is drawn for one that is zero or imaginary
 
 

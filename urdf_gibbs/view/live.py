@@ -102,7 +102,7 @@ class Live:
                     live._write(self, live._last)
 
             def on_message(self, message: str | bytes) -> None:
-                """Tabs have nothing to say."""
+                """Messages from tabs are ignored."""
 
             def on_close(self) -> None:
                 live._sockets.discard(self)
@@ -125,7 +125,7 @@ class Live:
             await server.close_all_connections()
 
         self._loop.run_until_complete(listen())
-        self._started.set()  # not before: a close would stop the loop that is ending anyway
+        self._started.set()  # not earlier: a close would stop the loop that is ending anyway
         if self._problem is None:
             self._loop.run_forever()
             self._loop.run_until_complete(leave())

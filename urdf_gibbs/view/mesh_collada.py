@@ -16,7 +16,7 @@ from urdf_gibbs.view.mesh_parts import GREY, Beside, Part, Unreadable, optional_
 
 def read_collada(data: bytes, beside: Beside) -> list[Part]:
     """By pycollada itself: trimesh's own reading of it drops the unit and joins vertices at some cost."""
-    # Entities can blow up without bound or read other files, and meshes have no use for them. Zeros: UTF-16 spells with them.
+    # Entities can expand without bound or read other files, and meshes do not need them. Zero bytes: UTF-16.
     if b"<!ENTITY" in data or b"<!ENTITY" in data[:65536].replace(b"\0", b""):
         raise Unreadable("not a COLLADA file: it declares XML entities, which are refused")
     if data.lstrip()[:2] == b"PK":
@@ -128,7 +128,7 @@ def _paint(effect: Any, beside: Beside, collada: Any) -> tuple[NDArray[np.uint8]
         else:
             alpha = float(effect.transparent[3]) * transparency if len(effect.transparent) > 3 else transparency
     colour = rgba(diffuse, alpha)
-    # Nobody draws a part that cannot be seen: some exporters write transparency where opacity is meant.
+    # A fully transparent part is an error: some exporters write transparency where opacity is meant.
     return (colour if colour[3] else rgba(diffuse[:3])), image
 
 

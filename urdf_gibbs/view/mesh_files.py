@@ -50,7 +50,7 @@ def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path]
     if path.suffix.lower() not in SUFFIXES:
         raise MeshError(f"{path}: {path.suffix or 'no suffix'} is not a mesh format that can be read; these can: {', '.join(SUFFIXES)}")
     try:
-        if not path.is_file():  # a pipe or a device would be waited for
+        if not path.is_file():  # reading a pipe or a device would block
             raise MeshError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
         state = path.stat()
     except (OSError, ValueError) as problem:
@@ -71,7 +71,7 @@ def _cached(path: str, modified: int, size: int, scale: Vec3, folders: tuple[Pat
             return replace(solid, notes=tuple(f"{path}: {sentence}" for sentence in beside.refused)) if beside.refused else solid
     except MemoryError:
         raise
-    except Exception as problem:  # readers raise whatever broken bytes lead them to
+    except Exception as problem:  # on damaged files the readers raise all kinds of exceptions
         raise MeshError(f"{path}: {_reason(problem)}") from problem
 
 
@@ -164,10 +164,10 @@ def _stl(data: bytes) -> list[Part]:
         if count < 0:
             raise Unreadable("not an STL file: neither text beginning with 'solid' nor long enough for a binary header")
         raise Unreadable(f"not an STL file or one cut short: its header promises {count} triangles, there is room for {room}")
-    found = _VERTEX.findall(data)
-    if len(found) != len(re.findall(rb"\bvertex\b", data, re.IGNORECASE)) or len(found) % 3:
+    vertices = _VERTEX.findall(data)
+    if len(vertices) != len(re.findall(rb"\bvertex\b", data, re.IGNORECASE)) or len(vertices) % 3:
         raise Unreadable("not an STL file or one cut short: a triangle without three corners of three numbers")
-    corners = np.array(found, dtype="S").astype(np.float64).reshape(-1, 3)
+    corners = np.array(vertices, dtype="S").astype(np.float64).reshape(-1, 3)
     return [Part(corners, np.arange(len(corners)).reshape(-1, 3))]
 
 
@@ -208,7 +208,7 @@ def _material_colours(visual: Any, count: int) -> NDArray[np.uint8] | None:
         base = material.baseColorFactor
         colour = np.array([255, 255, 255, 255] if base is None else base, dtype=np.uint8)
     else:
-        # For texture coordinates without a material trimesh makes one up, with an image that comes from no file.
+        # For texture coordinates without a material trimesh invents one, with an image that comes from no file.
         image = material.image if getattr(material.image, "format", None) else None
         if image is None and not any(key in material.kwargs for key in ("kd", "d", "tr")):
             return None

@@ -91,7 +91,7 @@ class Beside:
             path = self.folder / candidate
             if not candidate or not path.is_file():
                 continue
-            path = path.resolve()  # what is judged is what is read
+            path = path.resolve()  # the check applies to the file that is read
             if not inside(path, self.folders):
                 refused = refused or f"it refers to {candidate!r}: {outside(path)}"
             elif path.stat().st_size <= LARGEST_TEXTURE:
@@ -107,7 +107,7 @@ class Beside:
         return []
 
     def image(self, name: str) -> Any:
-        """The image of that name, None where there is none or it cannot be read: a mesh is worth drawing without it."""
+        """The image of that name, None where there is none or it cannot be read: a mesh can be drawn without it."""
         try:
             image = importlib.import_module("PIL.Image").open(io.BytesIO(self.get(name)))
             image.load()

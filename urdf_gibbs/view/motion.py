@@ -1,7 +1,7 @@
 """How points of a robot move, for drawings: places and velocities of many states at once, and the times worth a sample.
 
-Evaluated with NumPy over all states, from the same equations that the kernels are compiled from: a picture of a dozen points does not
-wait for the compiler.
+Evaluated with NumPy over all states, from the same equations that the kernels are compiled from: a picture of a dozen points
+should not have to wait for the compiler.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _points(robot: Robot, places: Sequence[Place], q: Vector, v: Vector) -> list
     model = model_of(robot)
     pose = placements(model, q)
     omega, velocity = velocities(model, q, v, pose)
-    found: list[tuple[Vector, Vector]] = []
+    points: list[tuple[Vector, Vector]] = []
     for place in places:
         if isinstance(place, OnAxis):
             i = model.bodies[place.joint].parent
@@ -63,12 +63,12 @@ def _points(robot: Robot, places: Sequence[Place], q: Vector, v: Vector) -> list
         else:
             i, point, slip = place[0], [float(entry) for entry in place[1]], [0.0, 0.0, 0.0]
         if i < 0:
-            found.append((point, slip))
+            points.append((point, slip))
             continue
         R, p = pose[i]
         lever = matvec(R, point)
-        found.append((vadd(p, lever), vadd(vadd(velocity[i], cross(omega[i], lever)), matvec(R, slip))))
-    return found
+        points.append((vadd(p, lever), vadd(vadd(velocity[i], cross(omega[i], lever)), matvec(R, slip))))
+    return points
 
 
 def _on_axis(body: Body, place: OnAxis, q: Vector, v: Vector) -> tuple[Vector, Vector]:

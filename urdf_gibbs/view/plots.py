@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 KINDS = get_args(PlotKind)
 SUFFIXES = (".png", ".svg", ".pdf")
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
-MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes its time to be worked out
+MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes time to construct
 SOME_IMPACTS = 2_000
 MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
 MANY_ROWS = 4_000  # of contact forces
@@ -99,14 +99,14 @@ def _kinds(kinds: str | Iterable[str] | None) -> tuple[str, ...] | None:
     if kinds is None:
         return None
     given = [kinds] if isinstance(kinds, str) else listed(kinds, f"some of {', '.join(KINDS)}", "kinds")
-    found = tuple(dict.fromkeys(one_of(kind, KINDS, "kind of plot") for kind in given))
-    if not found:
+    chosen = tuple(dict.fromkeys(one_of(kind, KINDS, "kind of plot") for kind in given))
+    if not chosen:
         raise ArgumentError(f"no kinds, expected some of {', '.join(KINDS)}, or None")
-    return found
+    return chosen
 
 
 class _Plotter:
-    """A trajectory with what several panels need of it, worked out once."""
+    """A trajectory with data that several panels share, computed once."""
 
     def __init__(self, trajectory: Trajectory, points: Iterable[str] | None, theme: Theme, walls: Wall | Iterable[Wall] | None) -> None:
         self.trajectory, self.robot, self.theme = trajectory, trajectory.robot, theme
@@ -358,8 +358,8 @@ class _Plotter:
         for k, (point, wall) in enumerate(key for key in stems if key in strongest):
             name = f"{point} on {wall}" if several and wall else f"{point} {wall}" if wall in ("lower", "upper") else point
             groups.append((name, stems[point, wall], self.theme.colour(k), MARKERS[k % len(MARKERS)], 5.0 + 2.0 * (k % 3)))
-        for name, found, colour, marker, size in groups:
-            at, height = np.array(found).T
+        for name, stems_, colour, marker, size in groups:
+            at, height = np.array(stems_).T
             axes.vlines(at, 0.0, height, colors=colour, lw=0.5 if many else 1.3, gid=f"stems {name}", rasterized=many)
             # Open markers of several sizes: equal impulses at one time are all seen.
             style = {"marker": marker, "ms": 2 if many else size, "mfc": "none", "mew": 1.3, "color": colour, "ls": "none"}

@@ -42,7 +42,7 @@ def drawn_impacts(trajectory: Trajectory) -> list[int]:
     if count <= most:
         return list(range(count))
     chosen = [spread(np.arange(count, dtype=np.float64), most // 2).astype(np.intp)]
-    # A run that chatters has nearly all of its impacts in one place. Each has a time that stands twice, so none needs to be worked out.
+    # A run that chatters has nearly all of its impacts in one place. Each has a time that stands twice, so none has to be constructed.
     times = trajectory.t[1:][np.diff(trajectory.t) == 0.0]
     if len(times) == count:
         even = np.linspace(times[0], times[-1], most - most // 2)

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 MOST = 12  # panels
 COLUMNS = 6
-GRID, COARSE = 160, 48  # steps of the grid on which walls are looked for, in the plane and in sections
+GRID, COARSE = 160, 48  # steps of the grid for finding walls, in the plane and in sections
 SECTIONS = 6  # across each axis
 ARROW = 0.22  # longest arrow, of the size of the drawing
 FAR = 3.0  # walls that close within this many sizes of the drawing are shown whole
@@ -58,22 +58,22 @@ class View(NamedTuple):
         return float((self.high - self.low)[list(self.axes)].max())
 
 
-def chosen(trajectory: Trajectory, looked_at: Sequence[Impact], complete: bool) -> tuple[list[Snapshot], str]:
+def chosen(trajectory: Trajectory, considered: Sequence[Impact], complete: bool) -> tuple[list[Snapshot], str]:
     """The impacts to draw in order of time, and what to say of the choice; without impacts, the first and the last state."""
-    if not looked_at:
+    if not considered:
         t, q = trajectory.t, trajectory.q
         shots = [Snapshot(float(t[0]), q[0], None, f"start, t = {t[0]:.4g} s")]
         if t[-1] > t[0]:
             shots.append(Snapshot(float(t[-1]), q[-1], None, f"end, t = {t[-1]:.4g} s"))
         return shots, "no impacts"
-    largest = sorted(range(len(looked_at)), key=lambda i: -_strength(looked_at[i]))[:MOST]
+    largest = sorted(range(len(considered)), key=lambda i: -_strength(considered[i]))[:MOST]
     shots = []
-    for impact in (looked_at[i] for i in sorted(largest)):
+    for impact in (considered[i] for i in sorted(largest)):
         shots.append(Snapshot(impact.time, impact.q, impact, f"t = {impact.time:.4f} s\n{listed(impact.points, 28)}"))
     total = len(trajectory.impacts)
     if len(shots) == total:
         return shots, ""
-    return shots, f"the {len(shots)} largest of {total if complete else f'{len(looked_at)} looked at of {total}'} impacts"
+    return shots, f"the {len(shots)} largest of {total if complete else f'{len(considered)} considered of {total}'} impacts"
 
 
 def _strength(impact: Impact) -> float:
@@ -145,7 +145,7 @@ def draw_scene(figure: Any, scene: Scene, theme: Theme) -> None:
             _draw_wall(axes, view, theme, cut)
         _draw_robot(axes, scene, theme, scene.x[k])
         if shot.impact is not None:
-            _draw_blows(axes, scene, theme, shot.impact, scene.x[k], longest)
+            _draw_impacts(axes, scene, theme, shot.impact, scene.x[k], longest)
         _frame(axes, view, k, scene.columns)
     _legend(figure, scene, theme)
 
@@ -166,7 +166,7 @@ def _view(x: Array, moving: tuple[int, ...], shots: list[Snapshot], contacts: li
     axes = sorted(axes + spare[: max(0, 2 - len(axes))])
     size = max(float((high - low)[axes].max()), 1e-3)
     centre = (low + high) / 2.0
-    # A flat robot in a flat picture: room for what is above and below it.
+    # A flat robot in a flat picture needs some margin above and below.
     half = np.maximum((high - low) / 2.0, 0.35 * size) + 0.12 * size
     across = [axis for axis in (0, 1, 2) if axis not in axes]
     half[across] = 0.0
@@ -297,7 +297,7 @@ def _draw_robot(axes: Any, scene: Scene, theme: Theme, x: Array) -> None:
             axes.add_patch(Disc(tuple(centre), contact.radius, fill=False, ec=theme.text, lw=1.0, gid="contact"))
 
 
-def _draw_blows(axes: Any, scene: Scene, theme: Theme, impact: Impact, x: Array, longest: float) -> None:
+def _draw_impacts(axes: Any, scene: Scene, theme: Theme, impact: Impact, x: Array, longest: float) -> None:
     """Struck points with an arrow along the normal; a joint at its limit has a diamond."""
     view, space, keep = scene.view, len(scene.view.axes) == 3, list(scene.view.axes)
     numbers = {joint.name: i for i, joint in enumerate(scene.robot.joints)}

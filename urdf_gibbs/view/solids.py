@@ -187,7 +187,7 @@ def with_normals(vertices: ArrayLike, faces: ArrayLike, colours: ArrayLike | Non
 def _weld(points: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(a vertex of each place, the place of each vertex): vertices with the same coordinates have one place."""
     bits = np.ascontiguousarray(points).view(np.uint32).astype(np.uint64)
-    # Sorting one 64-bit mix of the coordinates is several times faster than sorting rows; that it mixed no two up is checked.
+    # Sorting one 64-bit mix of the coordinates is several times faster than sorting rows; collisions are checked for.
     mixed = bits[:, 0] * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(29))) + bits[:, 1] * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed = (mixed ^ (mixed >> np.uint64(31))) + bits[:, 2] * np.uint64(0x165667B19E3779F9)
@@ -206,7 +206,7 @@ def _shade(
     group = np.zeros(len(at), dtype=np.int64)
     away = np.einsum("ij,ij->i", normals, own) < limit
     left = np.flatnonzero(away)
-    if len(left):  # those that leave take their pull on the mean with them: a cap does not tilt the shading of a cylinder's side
+    if len(left):  # they no longer contribute to the mean: a cap must not tilt the shading of a cylinder's side
         stay = np.flatnonzero(~away)
         normals[stay] = _means(at[stay], weight[stay], places)[at[stay]]
     for number in range(1, GROUPS + 1):

@@ -96,7 +96,7 @@ def legend(owner: Any, handles: Sequence[Any], labels: Sequence[str], theme: The
     if "loc" not in where:
         where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0, **where}
     options = {"fontsize": SMALL, "frameon": False, "labelcolor": theme.text, "handlelength": 3.2}
-    made = owner.legend(list(handles), list(labels), **{**options, **where})
-    if made.get_title() is not None:
-        made.get_title().set(color=theme.text, fontsize=SMALL)
-    return made
+    box = owner.legend(list(handles), list(labels), **{**options, **where})
+    if box.get_title() is not None:
+        box.get_title().set(color=theme.text, fontsize=SMALL)
+    return box

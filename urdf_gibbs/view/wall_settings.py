@@ -24,7 +24,7 @@ def restored(settings: Mapping[str, Any]) -> tuple[list[Wall | None], list[str]]
     descriptions = settings.get("walls") or []
     if not isinstance(descriptions, Sequence) or isinstance(descriptions, str):
         return [], ["the walls of the trajectory are not a list: they are not drawn"]
-    found: list[Wall | None] = []
+    walls: list[Wall | None] = []
     notes: list[str] = []
     for name, entry in zip(names(settings), descriptions, strict=True):
         wall = None
@@ -41,8 +41,8 @@ def restored(settings: Mapping[str, Any]) -> tuple[list[Wall | None], list[str]]
             else:
                 if function:
                     notes.append(f'wall "{name}" moves by a Python function that a trajectory does not hold: pass walls= to see it move')
-        found.append(wall)
-    return found, notes
+        walls.append(wall)
+    return walls, notes
 
 
 def names(settings: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Arguments of walls, checked: an ArgumentError says of which wall, what was found and what is expected."""
+"""Checks of wall arguments: an ArgumentError names the wall, the value and what is expected."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def labels(walls: Iterable[tuple[str, str]]) -> list[str]:
     """Names for (name, kind): the name, or the kind, with a number where that is taken."""
     listed = list(walls)
     taken = {name for name, _ in listed if name}
-    found = []
+    names = []
     for name, kind in listed:
         number = 1
         while not name:
@@ -34,8 +34,8 @@ def labels(walls: Iterable[tuple[str, str]]) -> list[str]:
             if candidate not in taken:
                 taken.add(name := candidate)
             number += 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def wall_from(description: Mapping[str, Any]) -> Wall:

@@ -1,4 +1,4 @@
-"""What can be asked of a robot, traced: each question names its inputs, the shape of its answer, and the formulation behind it."""
+"""The quantities that can be computed for a robot: inputs, shape of the result, and the formulation behind each of them."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
 ELEMENTS = "mass_matrix_elements"
-QUATERNION_TOLERANCE = 1e-6  # what an integrator's drift may reach before the rotation is visibly no rotation
-# Operations up to which straight-line code pays, by trying: beyond, code in loops compiles ten times faster and, for M, runs faster.
+QUATERNION_TOLERANCE = 1e-6  # allowed drift of a quaternion's norm; beyond it the matrix is noticeably no rotation
+# Up to this many operations straight-line code pays (measured); beyond, code in loops compiles ten times faster and, for M, runs faster.
 STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000, ELEMENTS: 10_000}
 STRAIGHT_DEFAULT = 20_000
 ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
-RAW = 100_000  # before folding
-SMALL = 24  # velocities up to which the factorised mass matrix has a chance against elimination
-# A pivot this small against the sum it comes from is looked at again, in Python. It is above the root of the round-off, because one
-# small pivot magnifies the round-off of the next.
+RAW = 100_000  # operations before simplification
+SMALL = 24  # up to this many velocities the factorised mass matrix may be cheaper than elimination
+# A pivot this small relative to the sum it comes from is checked again in Python. It is above the square root of the round-off, because a
+# small pivot magnifies the round-off of the next one.
 SUSPECT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is baked into a kernel beside the robot."""
+    """What a kernel is compiled for besides the robot."""
 
     gravity: tuple[float, float, float] = EARTH_GRAVITY
     frame: str = ""
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     parametric: bool = False  # inertial parameters are the last input
-    pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the elements of M that are asked for
-    free_gravity: bool = False  # gravity is the last input, and not baked in
+    pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the wanted elements of M
+    free_gravity: bool = False  # gravity is the last input instead of a constant
 
 
 Traced = tuple[list[Any], list[Check]]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """``trace`` answers over any scalar, from a LocalModel where ``local`` is set."""
+class Quantity:
+    """``trace`` computes it over any scalar, from a LocalModel where ``local`` is set."""
 
     inputs: tuple[str, ...]
     shape: Callable[[Robot], tuple[int, ...]]
@@ -62,7 +62,7 @@ class Question:
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
     last = ("parameters",) if options.parametric else ("gravity",) if options.free_gravity else ()
-    return (*QUESTIONS[name].inputs, *last)
+    return (*QUANTITIES[name].inputs, *last)
 
 
 def width_of(robot: Robot, letter: str) -> int:
@@ -70,33 +70,33 @@ def width_of(robot: Robot, letter: str) -> int:
 
 
 def shape_of(robot: Robot, name: str, options: Options) -> tuple[int, ...]:
-    return (len(options.pairs),) if name == ELEMENTS else QUESTIONS[name].shape(robot)
+    return (len(options.pairs),) if name == ELEMENTS else QUANTITIES[name].shape(robot)
 
 
-def answer(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> list[Any]:
-    """The question over any scalar, flat."""
-    return _answered(robot, name, options, *inputs)[0]
+def compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> list[Any]:
+    """The quantity over any scalar, as a flat list."""
+    return _compute(robot, name, options, *inputs)[0]
 
 
-def _answered(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
-    question = QUESTIONS[name]
+def _compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
+    quantity = QUANTITIES[name]
     if options.free_gravity:
         x, y, z = inputs[-1]
         inputs, options = inputs[:-1], replace(options, gravity=(x, y, z))
     if robot.is_flexible and name in FLEXIBLE:
         return FLEXIBLE[name](robot, options, *inputs)
-    if not question.local:
-        return question.trace(robot, options, *inputs)
+    if not quantity.local:
+        return quantity.trace(robot, options, *inputs)
     model = parametric_model(robot, inputs[-1]) if options.parametric else local_model(robot)
-    return question.trace(robot, model, options, *(inputs[:-1] if options.parametric else inputs))
+    return quantity.trace(robot, model, options, *(inputs[:-1] if options.parametric else inputs))
 
 
 def trace(robot: Robot, name: str, options: Options, limit: int | None = None) -> Program:
-    """The program of a question; raises TooLarge above ``limit`` operations (None: where straight-line code would not pay)."""
+    """The program of a quantity; raises TooLarge above ``limit`` operations (None: where straight-line code would not pay)."""
     graph = Graph(RAW if not robot.is_flexible and limit is None else 20 * RAW)
     letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
-    outputs, checks = _answered(robot, name, options, *inputs)
+    outputs, checks = _compute(robot, name, options, *inputs)
     checks = [*quaternion_checks(robot, inputs[0]), *checks]
     values = simplified([*outputs, *(check.value for check in checks)], Graph())
     count = len(outputs)
@@ -108,7 +108,7 @@ def trace(robot: Robot, name: str, options: Options, limit: int | None = None) -
 
 
 def quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
-    """That the quaternions in q (nq) have unit length."""
+    """Checks that the quaternions in q (nq) have unit length."""
     checks = []
     for joint in robot.joints:
         if joint.type == "floating":
@@ -147,10 +147,10 @@ def _inverse_dynamics(robot: Robot, model: LocalModel, options: Options, q: list
 def _forward_dynamics(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
     """The cheaper of elimination and factorisation, by operation count; mimic joints couple branches and need the second."""
     gravity = list(options.gravity)
-    tied = any(joint.is_mimic for joint in robot.joints)
-    way = local_forward.forward_dynamics_factorised if tied else local_forward.forward_dynamics
-    acceleration, pivots = way(model, q, v, tau, gravity)
-    if not tied and 0 < robot.nv <= SMALL and isinstance(q[0], Node):
+    coupled = any(joint.is_mimic for joint in robot.joints)
+    method = local_forward.forward_dynamics_factorised if coupled else local_forward.forward_dynamics
+    acceleration, pivots = method(model, q, v, tau, gravity)
+    if not coupled and 0 < robot.nv <= SMALL and isinstance(q[0], Node):
         other = local_forward.forward_dynamics_factorised(model, q, v, tau, gravity)
         if arithmetic(other[0]) < arithmetic(acceleration):
             acceleration, pivots = other
@@ -291,39 +291,39 @@ def _vector(robot: Robot) -> tuple[int, ...]:
     return (robot.nv,)
 
 
-QUESTIONS: dict[str, Question] = {
-    "mass_matrix": Question(("q",), _square, _mass_matrix),
-    "mass_matrix_packed": Question(("q",), _triangle, _mass_matrix_packed),
-    ELEMENTS: Question(("q",), lambda robot: (), _mass_matrix_elements),  # its shape: shape_of
-    "bias": Question(("q", "v"), _vector, _bias),
-    "gravity_force": Question(("q",), _vector, _gravity_force),
-    "inverse_dynamics": Question(("q", "v", "a"), _vector, _inverse_dynamics),
-    "forward_dynamics": Question(("q", "v", "tau"), _vector, _forward_dynamics),
-    "kinetic_energy": Question(("q", "v"), lambda robot: (), _kinetic_energy),
-    "potential_energy": Question(("q",), lambda robot: (), _potential_energy, local=False),
-    "first_moment": Question(("q",), lambda robot: (4,), _first_moment, local=False),
-    "centre_of_mass": Question(("q",), lambda robot: (3,), _centre_of_mass, local=False),
-    "momentum": Question(("q", "v"), lambda robot: (6,), _momentum, local=False),
-    "jacobian": Question(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
-    "placement": Question(("q",), lambda robot: (4, 4), _placement, local=False),
-    "placements": Question(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
-    "elastic": Question(("q", "v"), _screw_count, _elastic, local=False),
+QUANTITIES: dict[str, Quantity] = {
+    "mass_matrix": Quantity(("q",), _square, _mass_matrix),
+    "mass_matrix_packed": Quantity(("q",), _triangle, _mass_matrix_packed),
+    ELEMENTS: Quantity(("q",), lambda robot: (), _mass_matrix_elements),  # its shape: shape_of
+    "bias": Quantity(("q", "v"), _vector, _bias),
+    "gravity_force": Quantity(("q",), _vector, _gravity_force),
+    "inverse_dynamics": Quantity(("q", "v", "a"), _vector, _inverse_dynamics),
+    "forward_dynamics": Quantity(("q", "v", "tau"), _vector, _forward_dynamics),
+    "kinetic_energy": Quantity(("q", "v"), lambda robot: (), _kinetic_energy),
+    "potential_energy": Quantity(("q",), lambda robot: (), _potential_energy, local=False),
+    "first_moment": Quantity(("q",), lambda robot: (4,), _first_moment, local=False),
+    "centre_of_mass": Quantity(("q",), lambda robot: (3,), _centre_of_mass, local=False),
+    "momentum": Quantity(("q", "v"), lambda robot: (6,), _momentum, local=False),
+    "jacobian": Quantity(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
+    "placement": Quantity(("q",), lambda robot: (4, 4), _placement, local=False),
+    "placements": Quantity(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
+    "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
 }
 
 
-FALLING = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")  # gravity matters
+DEPENDS_ON_GRAVITY = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
 
 
 def checked_options(robot: Robot, name: str, options: Options) -> Options:
-    """The options that matter for the question, so that equal kernels are one."""
-    free = options.free_gravity and name in FALLING
-    gravity = options.gravity if name in FALLING and not free else (0.0, 0.0, 0.0)
+    """The options that matter for the quantity, so that equal kernels are shared."""
+    free = options.free_gravity and name in DEPENDS_ON_GRAVITY
+    gravity = options.gravity if name in DEPENDS_ON_GRAVITY and not free else (0.0, 0.0, 0.0)
     if options.parametric and free:
         raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
     if options.parametric and robot.is_flexible:
         raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: inertial parameters as an input are for rigid links")
-    if options.parametric and not QUESTIONS[name].local:
-        known = ", ".join(other for other, question in QUESTIONS.items() if question.local)
+    if options.parametric and not QUANTITIES[name].local:
+        known = ", ".join(other for other, quantity in QUANTITIES.items() if quantity.local)
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
     if name in ("jacobian", "placement"):
         if not options.frame:
