@@ -13,7 +13,8 @@ The impulses p of a step obey Coulomb's law with the velocities u = R v before, 
 - a contact that closes may come as near as its wall: u_n⁺ >= -max(gap, 0) / h, so that its gap at the next q_m is zero;
 - one that bounces: u_n⁺ >= -e u_n, with Moreau's law -e u in its tangents as well. A bounce shorter than a step is none.
 
-Energy: p (u + u⁺) / 2 is what a contact gives, and with e = 0 both velocities point into the wall.
+Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
+then a term of the order h² is left.
 
 What sinks in, because gaps are not linear, comes back: where a gap at q_m is below -DEEP the least motion in the metric of M that closes
 it is added to q⁺. Velocities stay as they are. So the depth at q_m is what one step can add, about ½h² times the acceleration of a gap.
@@ -267,7 +268,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         if not certificate < SOLVED:
             certificate = ask(s, st, r, h, k, free, False)
         if not certificate < USELESS:
-            return -JAMMED if certificate < np.inf else -NOT_FINITE
+            return -NOT_FINITE if np.isnan(certificate) else -JAMMED
         copy(free, v)
         add_rough_response(s, n, s.friction.p, v)
     st.worst_certificate = max(st.worst_certificate, certificate)
