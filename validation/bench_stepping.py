@@ -22,7 +22,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 
 try:
-    import mujoco
+    import mujoco  # type: ignore[import-not-found]
 except ImportError:
     mujoco = None
 
@@ -36,7 +36,7 @@ FLOOR = ug.walls.Plane(normal=(0, 0, 1), point=(0, 0, 0))
 
 
 class Scene(NamedTuple):
-    """``points``: (link, place, radius); ``feet``: whether they are spheres, otherwise the corners of boxes of half size 0.1."""
+    """``points``: (link, place, radius), spheres, or without a radius the corners of boxes of half size 0.1."""
 
     name: str
     robot: ug.Robot
@@ -101,8 +101,8 @@ def crept(scene: Scene, before: Array, after: Array) -> str:
     """How far the feet of one that stands have moved."""
     if scene.controller is None:
         return f"at rest: x = {after[0]:.6f} m"
-    moved = [ug.frame_placement(scene.robot, after, link)[:2, 3] - ug.frame_placement(scene.robot, before, link)[:2, 3] for link, *_ in scene.points]
-    return f"feet have moved by {max(np.linalg.norm(one) for one in moved):.1e} m"
+    places = np.array([[ug.frame_placement(scene.robot, q, link)[:2, 3] for link, _, _ in scene.points] for q in (before, after)])
+    return f"feet have moved by {np.linalg.norm(places[1] - places[0], axis=1).max():.1e} m"
 
 
 # MuJoCo -----------------------------------------------------------------------------------------------
@@ -110,7 +110,8 @@ def crept(scene: Scene, before: Array, after: Array) -> str:
 
 def mjcf(scene: Scene) -> str:
     """The same bodies, joints and shapes as a model of MuJoCo."""
-    robot, children = scene.robot, {}
+    robot = scene.robot
+    children: dict[int, list[int]] = {}
     for i, parent in enumerate(robot.parent):
         children.setdefault(parent, []).append(i)
     spheres: dict[int, list[str]] = {}
