@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.impact import current_law
 from urdf_gibbs.simulation.layout import (
     CERTIFICATE,
     CYCLE,
@@ -51,7 +50,7 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
     i, first, nq = r.impacts, r.impact_contacts, s.q.shape[0]
     copy(st.y[nq:], r.impact_v[i])
     counts, numbers = r.impact_counts[i], r.impact_numbers[i]
-    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, current_law(st), st.ends_cycle
+    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, st.applied_law, st.ends_cycle
     numbers[TIME], numbers[CERTIFICATE] = st.time, certificate
     for j in range(k):
         r.contact[first + j] = s.selected[j]

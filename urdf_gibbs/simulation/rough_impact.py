@@ -49,9 +49,12 @@ def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
         f.member[i], f.trial[i] = 1, STARTS  # in any direction, by the coefficient in motion
         fastest = max(fastest, -u[f.at[i]])
     take_part(s, k)
+    st.applied_law = st.law
     for turn in range(1, MOST_ROUNDS + 1):
         st.rounds = turn
-        certificate = rough_laws.impulses(st.law, problem, u, e)
+        law, certificate = rough_laws.impulses(st.law, problem, u, e)
+        if law != st.law:
+            st.applied_law = law
         if not certificate < np.inf:
             return certificate
         worst = max(worst, certificate)
