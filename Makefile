@@ -13,7 +13,8 @@ test nightly: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
 
-# Whether the tests notice small errors in the sources (validation/mutants.py): hours on one core, not part of CI. make mutants JOBS=8
+# Whether the tests notice small errors in the sources (validation/mutants.py): less than an hour on one core, not part of CI.
+# make mutants JOBS=8
 JOBS ?= 1
 mutants: $(VENV)/.dev
 	$(BIN)/python validation/mutants.py --jobs $(JOBS)

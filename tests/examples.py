@@ -29,8 +29,20 @@ NIGHTLY = {
     "talos_data/robots/talos_full_v2_box.urdf": "talos_data/robots/talos_reduced.urdf",
     "talos_data/robots/talos_reduced_box.urdf": "talos_data/robots/talos_reduced.urdf",
     "talos_data/robots/talos_reduced_corrected.urdf": "talos_data/robots/talos_reduced.urdf",
-    "tiago_description/robots/tiago_dual.urdf": "tiago_description/robots/tiago.urdf",
-    "tiago_pro_description/robots/tiago_pro.urdf": "tiago_description/robots/tiago.urdf",
+    "tiago_description/robots/tiago.urdf": "tiago_description/robots/tiago_no_hand.urdf",
+    "tiago_description/robots/tiago_dual.urdf": "tiago_description/robots/tiago_no_hand.urdf",
+    "tiago_pro_description/robots/tiago_pro.urdf": "tiago_description/robots/tiago_no_hand.urdf",
+    # Less each, but the same mechanism again, or two that are there alone.
+    "alex_description/urdf/alex_nub_hands.urdf": "alex_description/urdf/alex_sake_hands.urdf",
+    "allegro_hand_description/urdf/allegro_left_hand.urdf": "allegro_hand_description/urdf/allegro_right_hand.urdf",
+    "b1_description/urdf/b1-z1.urdf": "b1_description/urdf/b1.urdf",
+    "panda_description/urdf/panda_collision.urdf": "panda_description/urdf/panda.urdf",
+    "so_arm_description/urdf/so101.urdf": "so_arm_description/urdf/so100.urdf",
+    "ur_description/urdf/ur10_robot.urdf": "ur_description/urdf/ur10_joint_limited_robot.urdf",
+    "ur_description/urdf/ur3_gripper.urdf": "ur_description/urdf/ur5_gripper.urdf",
+    "ur_description/urdf/ur3_joint_limited_robot.urdf": "ur_description/urdf/ur10_joint_limited_robot.urdf",
+    "ur_description/urdf/ur3_robot.urdf": "ur_description/urdf/ur5_robot.urdf",
+    "ur_description/urdf/ur5_joint_limited_robot.urdf": "ur_description/urdf/ur10_joint_limited_robot.urdf",
 }
 
 

@@ -34,10 +34,13 @@ def feasible(B: Array, w: Array, slack: float) -> bool:
 
 
 def test_a_problem_without_a_solution_is_reported() -> None:
-    """Dependent rows that ask for what contradicts: the certificate is large, and what is given pushes all the same."""
+    """Dependent rows that ask for what contradicts: the certificate is large, and what is given pushes all the same.
+
+    Two of the thousand lead to impulses of 1e15 times the approach, whose rounding leaves nothing of w: these as well.
+    """
     rng = np.random.default_rng(4)
     told = 0
-    for _ in range(200):
+    for _ in range(2500):
         k, n = int(rng.integers(2, 10)), int(rng.integers(1, 4))
         B = rng.normal(size=(max(1, k // 2), n))[rng.integers(0, max(1, k // 2), size=k)] * rng.choice([-1.0, 1.0], size=(k, 1))
         w = rng.normal(size=k)
@@ -50,10 +53,20 @@ def test_a_problem_without_a_solution_is_reported() -> None:
         else:
             told += 1
             assert np.isfinite(lam).all() and lam.min() >= 0.0
-            # Impulses on the way to infinity leave nothing of w but rounding, and the certificate with it: their size tells.
-            root = np.sqrt(np.diag(K))
-            assert certificate > 1e-6 or (lam * root).max() > 1e12 * np.abs(w / root).max()
-    assert told > 40
+            assert certificate > 1e-6
+    assert told > 900
+
+
+def test_rows_in_very_different_units_are_solved_to_the_last_digits() -> None:
+    """Rows over eight decades: without the corrections at the end one in twenty is off by more than 1e-13."""
+    rng = np.random.default_rng(1)
+    certificates = []
+    for _ in range(1000):
+        k, n = int(rng.integers(2, 12)), int(rng.integers(1, 9))
+        B = rng.normal(size=(k, n)) * 10.0 ** rng.uniform(-4, 4, size=(k, 1))
+        certificates.append(solve(B @ B.T, B @ rng.normal(size=n))[1])
+    assert max(certificates) < 1e-11
+    assert sum(certificate > 1e-13 for certificate in certificates) <= 15
 
 
 @pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6])

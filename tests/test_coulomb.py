@@ -195,3 +195,98 @@ def test_the_certificate_rejects_planted_errors() -> None:
         -p,
     ):
         assert contact_certificate(K, b, mu, wrong) > 1e-3
+
+
+def block_on_a_slope(slope: float) -> tuple[Array, Array]:
+    """K and the accelerations of the four corners of a block of 2 kg, half sizes .2, .2, .1 m; 12 rows of rank 6."""
+    m, a, h = 2.0, 0.2, 0.1
+    M = np.diag([m, m, m, m / 3 * (a * a + h * h), m / 3 * (a * a + h * h), 2 * m / 3 * a * a])
+    rows = []
+    for x, y in ((a, a), (a, -a), (-a, a), (-a, -a)):
+        turning = np.array([[0.0, -h, -y], [h, 0.0, x], [y, -x, 0.0]])  # -[r]x of r = (x, y, -h)
+        point = np.c_[np.eye(3), turning]
+        rows += [point[2], point[0], point[1]]
+    J = np.array(rows)
+    g = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope), 0.0, 0.0, 0.0])
+    return J @ np.linalg.solve(M, J.T), J @ g
+
+
+def test_a_block_on_a_slope_rests_or_slides_as_a_whole() -> None:
+    """Below atan μ it rests; above it slides with g (sin - μ cos). Forces add up to its weight, and shortest ones are no longer."""
+    weight, mu = 2.0 * 9.81, 0.5
+    for slope in (0.0, 0.2, 0.4, 0.6):
+        K, b = block_on_a_slope(slope)
+        plain, short = contact_impulses(K, b, mu), contact_impulses(K, b, mu, shortest=True)
+        assert max(plain.certificate, short.certificate) < SOLVED
+        down = 9.81 * max(0.0, np.sin(slope) - mu * np.cos(slope))
+        np.testing.assert_allclose((K @ short.impulses + b).reshape(-1, 3), np.tile([0.0, down, 0.0], (4, 1)), atol=1e-12 * 9.81)
+        p = short.impulses.reshape(-1, 3).sum(axis=0)
+        np.testing.assert_allclose(p, [weight * np.cos(slope), -weight * min(np.sin(slope), mu * np.cos(slope)), 0.0], atol=1e-11 * weight)
+        assert np.linalg.norm(short.impulses) <= np.linalg.norm(plain.impulses) * (1.0 + 1e-12)
+
+
+def test_the_shortest_impulses_agree_with_quadratic_programming() -> None:
+    """A resting block on a slope: inside of all cones the shortest is the pseudo-inverse."""
+    K, b = block_on_a_slope(0.2)
+    short = contact_impulses(K, b, 0.9, shortest=True).impulses
+    pseudo = -np.linalg.pinv(K, rcond=1e-10) @ b
+    assert (np.hypot(pseudo[1::3], pseudo[2::3]) < 0.9 * pseudo[::3]).all()
+    np.testing.assert_allclose(short, pseudo, atol=1e-11 * np.abs(pseudo).max())
+
+
+def test_dependent_contacts_are_solved() -> None:
+    """More rows than velocities, b of a velocity before: there is a solution."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        k = int(rng.integers(2, 9))
+        J = rng.normal(size=(3 * k, int(rng.integers(3, 9))))
+        K, b, mu = J @ J.T, J @ rng.normal(size=J.shape[1]), rng.uniform(0.1, 1.0, k)
+        p, certificate = contact_impulses(K, b, mu)
+        assert certificate < SOLVED
+        assert judge(K, b, mu, p) < 1e-8  # sqrt of what the products leave, of the other scaling
+
+
+def test_units_make_no_difference() -> None:
+    """kg to g and m to mm: the same impulses in other units, the same certificate up to rounding."""
+    rng = np.random.default_rng(6)
+    for mass, length in ((1e3, 1e3), (1e-6, 1.0), (1.0, 1e-9)):
+        K, b, mu = spd(rng, 12), rng.normal(size=12), rng.uniform(0.1, 1.0, 4)
+        p, certificate = contact_impulses(K, b, mu)
+        other, again = contact_impulses(K / mass, b * length, mu)
+        assert max(certificate, again) < SOLVED
+        np.testing.assert_allclose(other, p * mass * length, atol=1e-10 * np.abs(p).max() * mass * length)
+
+
+def test_dry_friction_of_a_joint() -> None:
+    for speed, expected in ((2.0, -0.5), (-2.0, 0.5), (0.2, -0.2)):
+        p, certificate = contact_impulses([[1.0]], [speed], 0.0, kinds=["joint"], reach=0.5)
+        assert certificate < 1e-14
+        np.testing.assert_allclose(p, [expected], rtol=1e-14)
+
+
+def test_contacts_that_press_against_each_other_are_told() -> None:
+    """A body between two walls that close faster than it can leave; as fast as it leaves is no contradiction."""
+    K = [[1.0, -1.0], [-1.0, 1.0]]
+    assert contact_impulses(K, [-1.0, 0.5], 0.0, kinds=["normal"] * 2).certificate == np.inf
+    assert contact_impulses(K, [-1.0, 1.0], 0.0, kinds=["normal"] * 2).certificate < SOLVED
+    assert contact_impulses(np.zeros((3, 3)), [-1.0, 0.0, 0.0], 0.5).certificate == np.inf  # nothing moves it
+
+
+def test_painleves_paradox_is_told() -> None:
+    """A contact that slides: uₙ = (Kₙₙ - μ Kₙₜ) pₙ + bₙ cannot rise where the bracket is negative."""
+    K = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    inside = {"kinds": ["sliding"], "directions": [[1.0, 0.0]]}
+    assert contact_impulses(K, [-1.0, 0.3, 0.0], 1.5, **inside).certificate == np.inf  # type: ignore[arg-type]
+    p, certificate = contact_impulses(K, [-1.0, 0.3, 0.0], 1.0, **inside)  # type: ignore[arg-type]
+    assert certificate < 1e-14
+    np.testing.assert_allclose(p, [5.0, -5.0, 0.0], rtol=1e-13)
+
+
+def test_many_contacts_are_solved_by_sweeps() -> None:
+    """120 particles in a row, each coupled to the next."""
+    k, rng = 120, np.random.default_rng(7)
+    K = np.eye(3 * k) + 0.3 * (np.eye(3 * k, k=3) + np.eye(3 * k, k=-3))
+    b, mu = rng.normal(size=3 * k), rng.uniform(0.0, 1.0, k)
+    p, certificate = contact_impulses(K, b, mu)
+    assert certificate < 1e-8
+    assert judge(K, b, mu, p) < 1e-7

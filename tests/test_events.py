@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from urdf_text import inertial, joint, link, massless, point_mass, robot
 
 from urdf_gibbs import Trajectory, load, simulate, walls
-from urdf_gibbs.simulation import roots
+from urdf_gibbs.simulation import events, layout, roots
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -210,3 +210,38 @@ def test_the_edge_of_a_box_is_hit_or_not(depth: float, sign: float) -> None:
     v = speed * np.array([1.0, -1.0]) / np.sqrt(2.0)
     found = simulate(load(PLANE), start, v, 1.2, box, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
     assert len(found.impacts) == (sign > 0)
+
+
+# gaps at the two ends of a step --------------------------------------------------------------------------
+
+
+def end_of_step(gap: float, rate: float, accel: float) -> Array:
+    """What is known of a gap there."""
+    values = np.zeros(8)
+    values[layout.GAP], values[layout.RATE], values[layout.ACCEL], values[layout.GRADIENT] = gap, rate, accel, 1.0
+    return values
+
+
+def test_no_dip_of_a_gap_that_swings_within_a_step_is_ruled_out() -> None:
+    """Of a cosine over 6 to 7 rad a quintic knows little: without its margin one in forty of these dips would be overlooked."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.0, 1.0, 2001)
+    asked = 0
+    for _ in range(2000):
+        omega, phase, depth = rng.uniform(6.0, 7.0), rng.uniform(0.0, 2.0 * np.pi), 10.0 ** rng.uniform(-9, -1)
+        curve = np.cos(omega * t + phase)
+        gap = curve - curve.min() - depth
+        if min(gap[0], gap[-1]) > 0.0:
+            asked += 1
+            first, last = (
+                end_of_step(gap[i], -omega * np.sin(omega * t[i] + phase), -(omega**2) * np.cos(omega * t[i] + phase)) for i in (0, -1)
+            )
+            assert events.may_close(first, last, 1.0, layout.APART, 0.0, True, 1.0, 0.0), (omega, phase, depth)
+    assert asked > 1000
+
+
+def test_a_gap_that_stays_open_is_ruled_out() -> None:
+    """Else every step would be looked at closely: a parabola that ends far above, and one that hardly bends."""
+    for gap, rate, accel in ((1.0, -1.0, 2.0), (0.1, 0.01, -0.02), (1e-3, 1e-3, 0.0)):
+        last = end_of_step(gap + rate + 0.5 * accel, rate + accel, accel)
+        assert not events.may_close(end_of_step(gap, rate, accel), last, 1.0, layout.APART, 0.0, True, 1.0, 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +14,18 @@ from mutants import (
     INVALID,
     KILLED,
     ROOT,
+    SUMMARY,
     SURVIVED,
+    TOO_LONG,
     DataError,
     Kept,
     Mutant,
     Result,
+    Runner,
     changed_functions,
+    hints,
     key_of,
+    page,
     proof,
     read_mutants,
     summary,
@@ -98,6 +105,43 @@ def test_results_are_kept_line_by_line(tmp_path: Path) -> None:
     assert again.get("c") is None
     assert [(again.get(key) or {})["outcome"] for key in "ab"] == [SURVIVED, SURVIVED]
     assert Kept(path, fresh=True).get("a") is None
+
+
+def test_the_test_that_noticed_an_error_before_is_known_from_the_summary_and_from_newer_results(tmp_path: Path) -> None:
+    first, second, left = (made(breaks=words) for words in ("sums", "differences", "nothing"))
+    results = [Result(first, KILLED, 1.0, "tests/test_a.py::test_it[1-x]"), Result(second, KILLED, 1.0, "tests/test_b.py::test_b")]
+    results.append(Result(replace(left, survives="it changes nothing"), SURVIVED, 1.0, ""))
+    text = page(results)
+    assert "| a | 3 | 2 | 1 | 67% |" in text and "- `a/b.py: nothing`: it changes nothing" in text
+    (tmp_path / "mutants.md").write_text(text)
+    kept = Kept(tmp_path / "kept.jsonl")
+    assert hints(kept, tmp_path / "mutants.md") == {first.name: "test_a.py::test_it[1-x]", second.name: "test_b.py::test_b"}
+    kept.add("k", outcome=KILLED, noticed="tests/test_c.py::test_c", mutant=second.name)
+    kept.add("l", outcome=KILLED, noticed="no end after 60 s", mutant=first.name)
+    assert hints(kept, tmp_path / "mutants.md") == {first.name: "test_a.py::test_it[1-x]", second.name: "test_c.py::test_c"}
+
+
+@pytest.mark.skipif(not SUMMARY.exists(), reason="make mutants has not run yet")
+def test_the_summary_names_errors_that_there_are() -> None:
+    known = {mutant.name for mutant in MUTANTS}
+    assert set(hints(Kept(Path("no results")))) <= known
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_warm_process_tells_exit_codes_output_and_work_without_end(tmp_path: Path) -> None:
+    script = tmp_path / "task.py"
+    script.write_text(
+        "import os, sys\nprint('json' in sys.modules, os.environ['WORD'], flush=True)\n"
+        "if sys.argv[1] == 'end': sys.exit(3)\nif sys.argv[1] == 'crash': os.abort()\nwhile sys.argv[1] == 'on': pass\n"
+    )
+    runner = Runner(tmp_path, dict(os.environ), ("json",))
+    try:
+        for argument, code in (("end", 3), ("crash", -signal.SIGABRT), ("nothing", 0)):
+            found, output, _ = runner.run([str(script), argument], 10.0, WORD=argument)
+            assert (found, output.split()[:2]) == (code, ["True", argument])
+        assert runner.run([str(script), "on"], 1.0, WORD="")[0] == TOO_LONG
+    finally:
+        runner.close()
 
 
 def test_a_result_holds_until_the_file_or_the_tests_that_prove_it_change(tmp_path: Path) -> None:

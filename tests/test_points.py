@@ -297,15 +297,15 @@ def test_pairs_take_names_of_points_or_links_and_a_distance() -> None:
     robot = branched12()
     points = resolve_points(robot, [("O5", (0, 0, 0), 0.1), ("O8", (0, 0, 0), 0.2)])
     pairs = resolve_pairs(robot, points, [("O5", "O8"), ["O5", "O11"], ("O9", "O11", 0.4)])
-    assert [(a.name, b.name) for a, b, _ in pairs] == [("O5", "O8"), ("O5", "O11"), ("O9", "O11")]
-    np.testing.assert_allclose([distance for *_, distance in pairs], [0.3, 0.1, 0.4], rtol=1e-15)
+    assert [(a.name, b.name) for a, b, *_ in pairs] == [("O5", "O8"), ("O5", "O11"), ("O9", "O11")]
+    np.testing.assert_allclose([pair.distance for pair in pairs], [0.3, 0.1, 0.4], rtol=1e-15)
     assert pairs[0][0] is points[0] and pairs[2][0].radius == 0.0
     assert resolve_pairs(robot, points) == ()
 
 
 def test_a_link_with_one_point_stands_for_that_point() -> None:
     points = resolve_points(shaped('<sphere radius="0.3"/>'), "collision")
-    ((ball, base, distance),) = resolve_pairs(shaped('<sphere radius="0.3"/>'), points, [("ball", "base")])
+    ((ball, base, distance, _),) = resolve_pairs(shaped('<sphere radius="0.3"/>'), points, [("ball", "base")])
     assert (ball.name, base.body, distance) == ("ball.sphere0", -1, 0.3)
 
 
@@ -318,8 +318,8 @@ def test_a_link_with_one_point_stands_for_that_point() -> None:
         (("O4", "O5", 0.1), "both points are fixed to the body of joint 'q4'"),
         (("O1", "link1", 0.1), "both points are fixed to the body of joint 'X2'"),
         (("ground", "ground", 0.1), "both points are fixed to the world"),
-        (("O1",), "expected (name, name) or (name, name, distance)"),
-        ("ab", "expected (name, name) or (name, name, distance)"),
+        (("O1",), "expected (name, name), (name, name, distance) or"),
+        ("ab", "expected (name, name), (name, name, distance) or"),
     ],
 )
 def test_bad_pairs_are_refused(pair: object, message: str) -> None:

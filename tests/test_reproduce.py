@@ -39,7 +39,8 @@ from urdf_gibbs.reproduce.report import summary
 
 ROOT = Path(__file__).parents[1]
 SUMMARY = ROOT / "validation/report.md"
-NIGHTLY = ("wang-ju-elements",)  # half a minute of times in parallel; its numbers are in test_elements.py
+# Times of work in parallel, half a minute, and equations with all their splits: their numbers are in test_elements.py and test_formulations.py.
+NIGHTLY = ("wang-ju-elements", "shafei2018-equations")
 # The first has no claims, and test_baselines.py does the same; the claims of the other are in test_steps.py, on a part of its runs.
 SLOW = ("formulations", "steps")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared

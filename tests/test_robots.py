@@ -22,7 +22,7 @@ from urdf_gibbs.names import Base
 
 COMPARED = {"mass matrix", "bias", "gravity", "inverse dynamics", "forward dynamics", "kinetic energy", "momentum", "jacobians"}
 BASES: dict[Base, int] = {"fixed": 2, "floating": 1}  # with the number of states at which the formulations of other papers are asked
-# Of these, 3 to 6 s each on a floating base, every run has the fixed base; ten others of 20 joints and more float in it.
+# Of these, 3 to 6 s each on a floating base, every run has the fixed base; others of 20 joints and more float in it.
 FIXED_ALONE = (
     "baxter_description/urdf/baxter.urdf",
     "centauro_description/urdf/centauro.urdf",
@@ -31,7 +31,6 @@ FIXED_ALONE = (
     "icub_description/robots/icub_reduced.urdf",
     "pr2_description/urdf/pr2.urdf",
     "romeo_description/urdf/romeo_laas_small.urdf",
-    "tiago_description/robots/tiago.urdf",
 )
 
 

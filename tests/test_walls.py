@@ -361,9 +361,9 @@ def test_the_distance_from_the_centre_of_an_implicit_sphere_is_its_radius() -> N
 
 def test_pack_names_surfaces_and_keeps_restitutions() -> None:
     given = [Plane(restitution=0.5), Plane(), Corridor(1.0, restitution=1.0), Plane(name="floor"), Sphere(1.0, name="plane_3"), Plane()]
-    s, names, restitutions, _ = surfaces.pack(given)
+    s, names, records, _ = surfaces.pack(given)
     assert names == ["plane", "plane_2", "corridor.+", "corridor.-", "floor", "plane_3", "plane_4"]
-    assert restitutions == [0.5, None, 1.0, 1.0, None, None, None]
+    assert [record.restitution for record in records] == [0.5, None, 1.0, 1.0, None, None, None]
     assert s.kind.dtype == s.integers.dtype == np.int64
     assert all(array.flags.c_contiguous for array in (s.kind, s.values, s.integers, s.data, s.scratch))
     with pytest.raises(ArgumentError, match="'floor'"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +17,12 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]
+FrictionLike = float | Sequence[float]
 
 NUMBERS = frozenset((float, int, np.float64))
 SEQUENCES = (tuple, list)
 FLOAT64 = np.dtype(np.float64)
+LARGEST_FRICTION = 1e308
 LONGEST_SHOWN = 80  # characters of a wrong value in a message
 
 
@@ -63,6 +65,24 @@ def within(value: Any, low: float, high: float, name: str) -> float:
         expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a number, {low:g} or more"
         raise ArgumentError(f"{name}={shown(value)}, expected {expected}")
     return number
+
+
+class Coefficients(NamedTuple):
+    """Of Coulomb friction: the tangential force is at most ``static`` times the normal force at rest, ``kinetic`` times it in motion."""
+
+    static: float
+    kinetic: float
+
+
+def coefficients(friction: Any, name: str) -> Coefficients:
+    """One number for both, or (static, kinetic); ArgumentError where one is negative or not finite, or kinetic is above static."""
+    values = tuple(friction) if isinstance(friction, Sequence) and not isinstance(friction, str) else (friction, friction)
+    if len(values) != 2:
+        raise ArgumentError(f"{name}={shown(friction)}, expected one coefficient, or two: (static, kinetic)")
+    static, kinetic = (within(value, 0.0, LARGEST_FRICTION, name) for value in values)
+    if kinetic > static:
+        raise ArgumentError(f"{name}={shown(friction)}, expected a kinetic coefficient (the second) that is not above the static one")
+    return Coefficients(static, kinetic)
 
 
 def finite(value: Any, shape: tuple[int, ...]) -> Array | None:

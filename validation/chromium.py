@@ -28,12 +28,12 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def launched(path: str) -> Iterator[Any]:
-    """The browser, driven by Playwright."""
+def launched(path: str, *more: str) -> Iterator[Any]:
+    """The browser, driven by Playwright; ``more`` arguments for it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, *more])
         try:
             yield browser
         finally:

@@ -17,6 +17,7 @@ import resource
 import runpy
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 
@@ -27,6 +28,7 @@ def run(task: dict[str, Any]) -> int:
         os.dup2(log, stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.environ.update(task["environment"])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (task["cpu"], task["cpu"] + 5))
     script, *arguments = task["arguments"]
     if script != "pytest":
@@ -65,6 +67,8 @@ def main() -> None:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(code)
+        with suppress(OSError):  # whichever of the two comes first
+            os.setpgid(child, child)
         answer(child)
         _, status, usage = os.wait4(child, 0)
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

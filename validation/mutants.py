@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -199,7 +200,8 @@ class Runner:
     def stop(self) -> None:
         """End what is running, with everything that it has started."""
         if self.task:
-            os.killpg(self.task, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.killpg(self.task, signal.SIGKILL)
 
     def close(self) -> None:
         self.stop()

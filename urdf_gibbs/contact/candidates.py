@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.arguments import Coefficients, coefficients
+from urdf_gibbs.contact.coefficients import SceneFriction, lower
 from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
@@ -58,6 +60,12 @@ def _limits_act(robot: Robot, joint: Joint) -> bool:
     return False
 
 
+def _of_points(one: ContactPoint, other: ContactPoint, scene: SceneFriction) -> Coefficients:
+    """Of a pair without its own: the lower of those that its points have, else the scene's."""
+    own = [coefficients(point.friction, "friction") for point in (one, other) if point.friction is not None]
+    return lower(*own) if own else scene.of(one, other)
+
+
 def candidates(
     robot: Robot,
     walls: Sequence[Wall],
@@ -66,22 +74,26 @@ def candidates(
     limits: bool,
     restitution: float,
     resolution: float = 1e-3,
-    friction: tuple[float, float] = (0.0, 0.0),
+    friction: SceneFriction = SceneFriction(),
 ) -> Candidates:
-    """The candidates in order: all points on all walls, then the pairs, then the joint limits."""
+    """The candidates in order: all points on all walls, then the pairs, then the joint limits, which have no friction."""
     for radius in {point.radius for point in points}:
         check_radius(walls, radius)
-    surfaces, names, restitutions, callbacks = pack(walls, resolution)
+    surfaces, names, records, callbacks = pack(walls, resolution)
     rows: list[dict[str, Any]] = []
     for point in points:
         for i, name in enumerate(names):
             row = {"kind": WALL, "surface": i, "body": (point.body, -1), "place": (*point.position, 0.0, 0.0, 0.0), "radius": point.radius}
-            rows.append({**row, "share": point.radius, "restitution": restitutions[i], "friction": friction, "names": (point.name, name)})
-    for one, other, reach in pairs:
+            own = next((given for given in (point.friction, records[i].friction) if given is not None), friction.of(point))
+            row |= {"share": point.radius, "restitution": records[i].restitution, "friction": own}
+            rows.append({**row, "names": (point.name, name)})
+    for one, other, reach, rough in pairs:
         row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
         sizes = one.radius + other.radius
         share = reach * one.radius / sizes if sizes > 0.0 else 0.5 * reach
-        rows.append({**row, "share": share, "friction": friction, "names": (f"{one.name}-{other.name}", "")})
+        rows.append(
+            {**row, "share": share, "friction": rough or _of_points(one, other, friction), "names": (f"{one.name}-{other.name}", "")}
+        )
     for joint in robot.joints if limits else ():
         if joint.type in LIMITED and joint.lower <= joint.upper and _limits_act(robot, joint):
             for side, bound, sign in (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0)):

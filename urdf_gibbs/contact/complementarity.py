@@ -48,6 +48,8 @@ REAL_VIOLATION = 1e-9  # more than rounding, relative to the largest approach
 SLACK = 1e-12  # a slack above -SLACK, in the same units, counts as non-negative
 TOUCHING = 1e-11  # a slack below this is zero: the contact may carry an impulse
 FEASIBLE = 1e-13  # of least distance: below this there is no feasible point
+ROUNDING = 2.3e-16  # of impulses, relative
+HIDDEN = 1e-6  # relative to the largest approach: where impulses are so large that their rounding is more, they hide what they leave
 
 
 @jit
@@ -136,7 +138,7 @@ def _active_set(S: Array, b: Array, y: Array) -> None:
                 y[order[a]] += step * (z[a] - y[order[a]])
             gone = order[leave]
             y[gone] = 0.0
-            state[gone] = 2 if gone == add and step == 0.0 else 0
+            state[gone] = 0
             count -= 1
             for a in range(leave, count):
                 order[a] = order[a + 1]
@@ -247,7 +249,8 @@ def solve(K: Array, w: Array, lam: Array) -> float:
     """The shortest solution lam (k,) [N s] of 0 <= lam ⟂ K lam + w >= 0, for K (k, k) [1/kg] and w (k,) [m/s].
 
     Returns the certificate, see ``violation``: below SOLVED the impulses are correct. A large certificate means that there is no solution,
-    as w lies outside the range of K; lam is then the best approximation that was found. NaN for input that is not finite.
+    as w lies outside the range of K; lam is then the best approximation that was found. Where that is on its way to infinity, w may
+    vanish in its rounding, and the certificate is that rounding. NaN for input that is not finite.
     """
     k = w.shape[0]
     if not (finite_matrix(K) and finite(w)):
@@ -286,6 +289,9 @@ def solve(K: Array, w: Array, lam: Array) -> float:
     if trial <= max(worst, SOLVED * scale):
         worst = trial
         copy(other, y)
+    rounded = ROUNDING * largest_of(y)
+    if rounded > HIDDEN * scale:
+        worst = max(worst, rounded)
     for i in range(k):
         lam[i] = max(0.0, d[i]) * y[i]
     return worst / scale

@@ -11,12 +11,12 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.arguments import finite
+from urdf_gibbs.arguments import Coefficients, FrictionLike, coefficients, finite
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
 from urdf_gibbs.robot.model import Robot
@@ -34,7 +34,8 @@ RIM = 8  # points on each rim of a cylinder
 class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
-    ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to it at this very point.
+    ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to it at this very point. ``friction`` is
+    its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or else the simulation's.
     """
 
     name: str
@@ -42,11 +43,22 @@ class ContactPoint:
     position: Vec3
     radius: float = 0.0
     link: str = ""
+    friction: FrictionLike | None = None
 
 
-PointLike = str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
-PairLike = tuple[str, str] | tuple[str, str, float]
-Pair = tuple[ContactPoint, ContactPoint, float]
+PointLike = (
+    str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float] | tuple[str, Sequence[float], float, FrictionLike]
+)
+PairLike = tuple[str, str] | tuple[str, str, float] | tuple[str, str, float | None, FrictionLike]
+
+
+class Pair(NamedTuple):
+    """Two points that may touch each other: at this distance of their centres [m], with this friction (None: that of the points)."""
+
+    one: ContactPoint
+    other: ContactPoint
+    distance: float
+    friction: Coefficients | None = None
 
 
 # canonical form -------------------------------------------------------------------------------------
@@ -172,7 +184,8 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
     """The contact points that ``points`` asks for, each once, in canonical form, with unique names.
 
     points: None (joint origins and tips), "collision" (the shapes of ``<collision>``), or a sequence of link names (the origin
-    of the link's frame), ``(link, (x, y, z))`` and ``(link, (x, y, z), radius)`` in the link's frame [m], and ContactPoint.
+    of the link's frame), ``(link, (x, y, z))``, ``(link, (x, y, z), radius)`` and ``(link, (x, y, z), radius, friction)`` in the
+    link's frame [m], and ContactPoint.
 
     "collision": a box gives its 8 corners, a sphere its centre with its radius, a capsule the centres of both half spheres
     with its radius (its length is the distance between them), a cylinder the centres of both ends and 8 points on each rim.
@@ -194,13 +207,18 @@ def _resolve_point(robot: Robot, point: Any) -> ContactPoint:
     if isinstance(point, ContactPoint):
         if not isinstance(point.body, int | np.integer) or not WORLD <= point.body < len(robot.joints):
             raise ArgumentError(f"point {point.name!r}: body {point.body!r}, expected -1 (the world) to {len(robot.joints) - 1}")
-        return replace(point, position=_position(point.name, point.position), radius=_radius(point.name, point.radius))
+        friction = None if point.friction is None else coefficients(point.friction, f"point {point.name!r}: friction")
+        return replace(point, position=_position(point.name, point.position), radius=_radius(point.name, point.radius), friction=friction)
     if isinstance(point, str):
         return _on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
-    if isinstance(point, tuple | list) and len(point) in (2, 3) and isinstance(point[0], str):
-        radius = _radius(point[0], point[2]) if len(point) == 3 else 0.0
-        return _on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
-    raise ArgumentError(f"point {point!r}, expected a link name, (link, (x, y, z)), (link, (x, y, z), radius) or a ContactPoint")
+    if isinstance(point, tuple | list) and len(point) in (2, 3, 4) and isinstance(point[0], str):
+        radius = _radius(point[0], point[2]) if len(point) > 2 else 0.0
+        placed = _on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
+        return replace(placed, friction=coefficients(point[3], f"point {point[0]!r}: friction")) if len(point) == 4 else placed
+    raise ArgumentError(
+        f"point {point!r}, expected a link name, (link, (x, y, z)), (link, (x, y, z), radius), (link, (x, y, z), radius, friction) "
+        "or a ContactPoint"
+    )
 
 
 def _position(name: str, value: Any) -> Vec3:
@@ -284,17 +302,18 @@ def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
 
 
 def resolve_pairs(robot: Robot, points: Sequence[ContactPoint], pairs: Iterable[PairLike] = ()) -> tuple[Pair, ...]:
-    """Points that may touch each other, as (a, b, distance): gap = distance of the centres - ``distance`` [m].
+    """Points that may touch each other: gap = distance of the centres - ``distance`` [m].
 
-    pairs: (name_a, name_b) or (name_a, name_b, distance); without a distance it is the sum of the radii. A name is that of one
-    of ``points``, else of a link: its only point among ``points``, or else the origin of its frame.
+    pairs: (name_a, name_b), (name_a, name_b, distance) or (name_a, name_b, distance, friction); without a distance, or None, it is the
+    sum of the radii, without a friction None. A name is that of one of ``points``, else of a link: its only point among ``points``, or
+    else the origin of its frame.
     """
     return tuple(_pair(robot, points, pair) for pair in pairs)
 
 
 def _pair(robot: Robot, points: Sequence[ContactPoint], pair: Any) -> Pair:
-    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in (2, 3):
-        raise ArgumentError(f"pair {pair!r}, expected (name, name) or (name, name, distance)")
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in (2, 3, 4):
+        raise ArgumentError(f"pair {pair!r}, expected (name, name), (name, name, distance) or (name, name, distance, friction)")
     a, b = (_named(robot, points, name) for name in pair[:2])
     shared = fixed_bodies(robot, a.body, a.position) & fixed_bodies(robot, b.body, b.position)
     if shared:
@@ -302,12 +321,13 @@ def _pair(robot: Robot, points: Sequence[ContactPoint], pair: Any) -> Pair:
         where = "the world" if body == WORLD else f"the body of joint {robot.joints[body].name!r}"
         raise PairError((a.name, b.name), f"both points are fixed to {where}", "points that move apart")
     distance = a.radius + b.radius
-    if len(pair) == 3:
+    if len(pair) > 2 and pair[2] is not None:
         distance = _radius(f"{a.name}, {b.name}", pair[2])
     if not distance > 0.0:
         expected = "a positive one: give a point a radius or the pair a distance; two points without size have no sides"
         raise PairError((a.name, b.name), "contact distance 0", expected)
-    return a, b, distance
+    friction = coefficients(pair[3], f"pair ({a.name!r}, {b.name!r}): friction") if len(pair) == 4 else None
+    return Pair(a, b, distance, friction)
 
 
 def _named(robot: Robot, points: Sequence[ContactPoint], name: Any) -> ContactPoint:

@@ -28,13 +28,14 @@ XACRO_ADVICE = "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip i
 
 
 class Element:
-    """An XML element: tag, attributes, line and child elements (text is of no use in a URDF)."""
+    """An XML element: tag, attributes, line, child elements, and text where it is asked for (links and joints have none)."""
 
-    __slots__ = ("attributes", "children", "line", "tag")
+    __slots__ = ("attributes", "children", "line", "tag", "text")
 
     def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
         self.tag, self.attributes, self.line = tag, attributes, line
         self.children: list[Element] = []
+        self.text = ""
 
     def all(self, tag: str) -> list[Element]:
         return [child for child in self.children if child.tag == tag]
@@ -44,8 +45,11 @@ class _Refused(Exception):
     """Raised inside a handler to stop the parser; the finding is already recorded."""
 
 
-def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | None:
-    """The root element, or None with an error in ``findings``; ``skipped`` lines were taken off before."""
+def parse(text: bytes | str, findings: Findings, skipped: int = 0, whole: bool = False) -> Element | None:
+    """The root element, or None with an error in ``findings``; ``skipped`` lines were taken off before.
+
+    ``whole``: with the text of elements and with the content of those that say nothing about the mechanics.
+    """
     if isinstance(text, str):
         data, encoding = text.encode("utf-8", "surrogatepass"), "utf-8"
     else:
@@ -59,7 +63,7 @@ def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | 
         findings.error("not-xml", 1 + skipped, "document", f'encoding="{declared}"', f"an encoding of XML: {KNOWN_ENCODINGS}")
         return None
     try:
-        return _expat(data, encoding, skipped, findings)
+        return _expat(data, encoding, skipped, findings, whole)
     except _Refused:
         return None
     except (LookupError, ValueError) as problem:  # of several bytes a character
@@ -70,7 +74,7 @@ def parse(text: bytes | str, findings: Findings, skipped: int = 0) -> Element | 
         except (LookupError, ValueError):
             findings.error("not-xml", 1 + skipped, "document", str(problem), f"a known encoding: {KNOWN_ENCODINGS}")
             return None
-        return parse(decoded, findings, skipped)
+        return parse(decoded, findings, skipped, whole)
 
 
 def _declared(data: bytes) -> str:
@@ -86,7 +90,7 @@ def _is_known(encoding: str) -> bool:
         return False
 
 
-def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Element | None:
+def _expat(data: bytes, encoding: str, skipped: int, findings: Findings, whole: bool) -> Element | None:
     parser = expat.ParserCreate(encoding or None)
     parser.buffer_text = True
     roots: list[Element] = []
@@ -97,7 +101,7 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
         element = Element(tag, attributes, parser.CurrentLineNumber + skipped)
         if stack:
             stack[-1].children.append(element)
-            if tag in OPAQUE and len(stack) == 1:
+            if tag in OPAQUE and len(stack) == 1 and not whole:
                 parser.StartElementHandler, parser.EndElementHandler = start_inside, end_inside
                 return
             if len(stack) > MAX_DEPTH:
@@ -109,7 +113,7 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
             roots.append(element)
         stack.append(element)
 
-        if tag.startswith("xacro:"):
+        if tag.startswith("xacro:") and not whole:
             findings.error("xacro", element.line, f"<{tag}>", "an unexpanded xacro", XACRO_ADVICE)
             raise _Refused
 
@@ -127,7 +131,12 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings) -> Elem
         else:
             parser.StartElementHandler, parser.EndElementHandler = start, end
 
+    def text(data: str) -> None:
+        stack[-1].text += data
+
     parser.StartElementHandler, parser.EndElementHandler = start, end
+    if whole:
+        parser.CharacterDataHandler = text
     _refuse_entities(parser, skipped, findings)
     try:
         parser.Parse(data, True)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import flag, listed, one_of, vector, within
+from urdf_gibbs.arguments import coefficients, flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
-from urdf_gibbs.contact.coefficients import Coefficients, FrictionLike, coefficients
+from urdf_gibbs.contact.coefficients import SceneFriction, SceneFrictionLike, scene_friction, warn_of_smooth_links
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
@@ -45,7 +45,7 @@ class Description:
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
-    friction: Coefficients
+    friction: SceneFriction
     paradox: Paradox
     gravity: Array
     points: tuple[ContactPoint, ...]
@@ -99,7 +99,10 @@ class Description:
 
     def settings(self, longest_step: float) -> dict[str, Any]:
         """The settings as plain values, for a trajectory."""
-        points = [{"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius} for p in self.points]
+        points = [
+            {"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius, "friction": p.friction}
+            for p in self.points
+        ]
         values = {
             "rtol": self.rtol,
             "atol": self.atol,
@@ -111,7 +114,8 @@ class Description:
             "cycle": self.cycle,
             "law": self.law,
             "restitution": self.restitution,
-            "friction": tuple(self.friction),
+            "friction": tuple(self.friction.default),
+            "link_friction": {link: tuple(own) for link, own in self.friction.links.items()},
             "walls": [described(wall) for wall in self.walls],
             "points": points,
         }
@@ -124,7 +128,7 @@ def describe(
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
-    friction: FrictionLike,
+    friction: SceneFrictionLike,
     paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
@@ -144,29 +148,29 @@ def describe(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     restitution = within(restitution, 0.0, 1.0, "restitution")
-    rough = coefficients(friction, "friction")
-    if rough.static > 0.0 and law == "newton_equality":
-        raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    scene = scene_friction(robot, friction)
     paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     given = tuple(wall_list(walls))
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name) or (name, name, distance)", "pairs")
+    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
     resolved = resolve_points(robot, points) if given or points is not None else ()
     if given and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    return Description(
+    touching = resolve_pairs(robot, resolved, pairs)
+    warn_of_smooth_links(scene, friction, resolved if given else (), touching)
+    described = Description(
         robot=robot,
         walls=given,
         law=law,
         restitution=restitution,
-        friction=rough,
+        friction=scene,
         paradox=paradox,
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
-        pairs=resolve_pairs(robot, resolved, pairs),
+        pairs=touching,
         joint_limits=flag(joint_limits, "joint_limits"),
         resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
         controller=controller,
@@ -176,6 +180,17 @@ def describe(
         dense=flag(dense, "dense"),
         **numbers,
     )
+    _check_equality(described)
+    return described
+
+
+def _check_equality(described: Description) -> None:
+    """The papers' law knows no friction."""
+    scene, rough = described.friction, [wall.friction for wall in described.walls]
+    rough += [one.friction for one in described.points] + [pair.friction for pair in described.pairs]
+    given = [coefficients(one, "friction") for one in rough if one is not None] + [scene.default, *scene.links.values()]
+    if described.law == "newton_equality" and any(one.static > 0.0 for one in given):
+        raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
 
 
 def _checked_numbers(numbers: dict[str, Any]) -> dict[str, float]:

@@ -173,11 +173,7 @@ def dense_coefficients(s: System, st: State, h: float) -> int:
     if s.code.dense and st.held_count == 0 and call2(s.code.dense, st.table.ctypes.data, st.trial.ctypes.data) == 0:
         s.evaluations += EXTENDED - STAGES - 1
         return OK
-    for c in range(st.force.shape[0]):
-        st.saved_force[c] = st.force[c]
-    status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)
-    for c in range(st.force.shape[0]):
-        st.force[c] = st.saved_force[c]
+    status = stages(s, st, h, STAGES + 1, EXTENDED, WORK)  # of held contacts it leaves forces of a stage; ``refresh`` follows every step
     if status != OK:
         return status
     y, new, K, F = st.y, st.new, st.K, st.F

@@ -159,7 +159,6 @@ class State(Struct):
     new_gaps: Float2  # (contacts, 5) at new
     held: Int1  # (contacts,) 1: held closed
     force: Float1  # (contacts,) at new
-    saved_force: Float1  # (contacts,)
     mode: Int1  # (contacts,) APART, LEAVING or RESTING
     suspects: Int1  # (contacts,) those that may close within the step; while contacts are resolved, those held before
     closed: Int1  # (contacts,)

@@ -211,7 +211,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         F=np.zeros((POWERS, n)),
         **{name: np.zeros((nc, 5)) for name in ("gaps", "new_gaps")},
         **{name: np.zeros(nc, np.int64) for name in ("held", "mode", "suspects", "closed")},
-        **{name: np.zeros(nc) for name in ("force", "saved_force", "bounce_ends", "last_struck")},
+        **{name: np.zeros(nc) for name in ("force", "bounce_ends", "last_struck")},
         turning=turning,
         farthest_point=np.linalg.norm(places, axis=2).max(initial=0.0),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.contact.coefficients import FrictionLike
+from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.names import Law, Paradox
 from urdf_gibbs.robot.derived import Shelf
@@ -34,7 +34,7 @@ def simulate(
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
-    friction: FrictionLike = 0.0,
+    friction: SceneFrictionLike = 0.0,
     paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
@@ -70,12 +70,15 @@ def simulate(
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).
-        friction: Coefficient of Coulomb friction of all contacts but joint limits, or (static, kinetic).
+        friction: Coefficient of Coulomb friction, or (static, kinetic), of contacts (joint limits have none) where neither the pair nor
+            the point nor the wall, in this order, has its own. "urdf": each link's, where Bullet, Gazebo or Drake look for it in the
+            URDF, 0 and a warning for links without; ("urdf", 0.5): 0.5 for these. Of two links that touch each other the lower counts.
         paradox: Where no contact forces obey Coulomb's law (Painlevé): "impact", an impact without collision, or "stop", an error.
         gravity: (3,) in the world [m/s^2].
-        points: What can touch: names of links or contact points, (link, place (3,) [m]) or (link, place, radius [m]), or "collision",
-            the collision shapes of the URDF; None: the joint origins and tips.
-        pairs: Points that can touch each other: (point, point) or (point, point, distance [m]).
+        points: What can touch: names of links or contact points, (link, place (3,) [m]), (link, place, radius [m]) or (link, place,
+            radius, friction), or "collision", the collision shapes of the URDF; None: the joint origins and tips.
+        pairs: Points that can touch each other: (point, point), (point, point, distance [m]) or (point, point, distance, friction), where
+            the distance may be None: the sum of the radii.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
         controller_rate: Calls of the controller per second [1/s], its answer being kept in between; None: in each stage of each step.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector, within
-from urdf_gibbs.contact.coefficients import FrictionLike
+from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
 from urdf_gibbs.names import Law, Paradox
@@ -56,7 +56,7 @@ class Simulator:
         walls: What the robot can touch; these and all that follow have the meaning that they have for ``simulate``.
         law: How impulses follow from the velocities before.
         restitution: In [0, 1], where a wall has none of its own.
-        friction: Coefficient of Coulomb friction, or (static, kinetic).
+        friction: Coefficient of Coulomb friction, or (static, kinetic), or "urdf".
         paradox: What happens where no contact forces obey Coulomb's law: "impact" or "stop".
         gravity: (3,) in the world [m/s^2].
         points: What can touch; None: the joint origins and tips.
@@ -98,7 +98,7 @@ class Simulator:
         walls: Wall | Iterable[Wall] = (),
         law: Law = "newton",
         restitution: float = 1.0,
-        friction: FrictionLike = 0.0,
+        friction: SceneFrictionLike = 0.0,
         paradox: Paradox = "impact",
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,

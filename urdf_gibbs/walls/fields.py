@@ -28,6 +28,7 @@ class HeightField(Wall):
         x: (first, last) [m].
         y: (first, last) [m].
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -76,6 +77,7 @@ class Implicit(Wall):
         gradient: gradient(x (3,) [m]) -> (3,); without it, and for second derivatives, differences over ``scale`` / 1024 are taken.
         scale: A length over which phi is well approximated by a polynomial of low degree [m].
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from urdf_gibbs.arguments import FrictionLike
 from urdf_gibbs.walls.arguments import as_length, as_lengths, as_rotation, as_unit, as_vector, put, sign_of
 from urdf_gibbs.walls.wall import Motion, Surface, Wall, frame_along, rotation_matrix
 
@@ -23,6 +24,7 @@ class Plane(Wall):
         normal: (3,) in the world, of any length.
         point: (3,) in the world [m].
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -39,13 +41,14 @@ class Plane(Wall):
         point: ArrayLike = (0.0, 0.0, 0.0),
         *,
         restitution: float | None = None,
+        friction: FrictionLike | None = None,
         motion: Motion | Callable[[float], ArrayLike] | None = None,
         name: str = "",
     ) -> None:
         # Written out since ``normal`` is a method of every wall and cannot be a field as well.
         put(self, "direction", as_unit("Plane", "normal", normal))
         put(self, "point", as_vector("Plane", "point", point))
-        super().__init__(restitution=restitution, motion=motion, name=name)
+        super().__init__(restitution=restitution, friction=friction, motion=motion, name=name)
 
     def surfaces(self) -> tuple[Surface, ...]:
         return (self._plane("", np.array(self.direction), np.array(self.point), np.inf),)
@@ -61,6 +64,7 @@ class Circle(Wall):
         axis: (3,) in the world, of any length.
         side: Where the robot is: "inside" or "outside".
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -101,6 +105,7 @@ class Cylinder(Circle):
         axis: (3,) in the world, of any length.
         side: Where the robot is: "inside" or "outside".
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -118,6 +123,7 @@ class Sphere(Wall):
         centre: (3,) in the world [m].
         side: Where the robot is: "inside" or "outside".
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -153,6 +159,7 @@ class Ellipsoid(Wall):
         rotation: (3, 3), whose columns are the axes in the world; None: world axes.
         side: Where the robot is: "inside" or "outside".
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -198,6 +205,7 @@ class Box(Wall):
         rotation: (3, 3), whose columns are the axes in the world; None: world axes.
         side: Where the robot is: "inside" or "outside".
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -239,6 +247,7 @@ class Corridor(Wall):
         normal: (3,) in the world, of any length.
         centre: (3,) half-way between them, in the world [m].
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
         name: For reports; "": the kind of the wall.
 
@@ -257,13 +266,14 @@ class Corridor(Wall):
         centre: ArrayLike = (0.0, 0.0, 0.0),
         *,
         restitution: float | None = None,
+        friction: FrictionLike | None = None,
         motion: Motion | Callable[[float], ArrayLike] | None = None,
         name: str = "",
     ) -> None:
         put(self, "width", as_length("Corridor", "width", width))
         put(self, "direction", as_unit("Corridor", "normal", normal))
         put(self, "centre", as_vector("Corridor", "centre", centre))
-        super().__init__(restitution=restitution, motion=motion, name=name)
+        super().__init__(restitution=restitution, friction=friction, motion=motion, name=name)
 
     def surfaces(self) -> tuple[Surface, ...]:
         n, centre, half = np.array(self.direction), np.array(self.centre), self.width / 2.0

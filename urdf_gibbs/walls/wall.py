@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import numbers
+from urdf_gibbs.arguments import FrictionLike, coefficients, numbers
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.walls.arguments import as_number, as_points, as_vector, put
 
@@ -72,6 +72,7 @@ class Surface(NamedTuple):
     frame: Array
     size: Array
     restitution: float | None
+    friction: FrictionLike | None
     motion: Motion | Callable[[float], ArrayLike] | None
     callback: Implicit | None
     data: Array | None
@@ -84,12 +85,14 @@ class Wall:
 
     Args:
         restitution: In [0, 1]; None: the simulation's.
+        friction: Coefficient of Coulomb friction, or (static, kinetic), of points without their own; None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m] (made into polynomials piece by piece, exact to
             rounding: it is evaluated up to 8 ms ahead); None: it stands.
         name: For reports; "": the kind of the wall.
     """
 
     restitution: float | None = None
+    friction: FrictionLike | None = None
     motion: Motion | Callable[[float], ArrayLike] | None = None
     name: str = ""
 
@@ -100,6 +103,8 @@ class Wall:
             if not 0.0 <= value <= 1.0:
                 raise ArgumentError(f"{kind}: restitution is {self.restitution!r}; expected a number in [0, 1], or None")
             put(self, "restitution", value)
+        if self.friction is not None:
+            put(self, "friction", tuple(coefficients(self.friction, f"{kind}: friction")))
         if self.motion is not None and not isinstance(self.motion, Vibration | Drift) and not callable(self.motion):
             raise ArgumentError(f"{kind}: motion is {self.motion!r}; expected a Vibration, a Drift, a function of t, or None")
         if not isinstance(self.name, str):
@@ -225,7 +230,12 @@ class Wall:
         }
         name = self.name or type(self).__name__.lower()
         return Surface(
-            name=f"{name}.{part}" if part else name, kind=kind, restitution=self.restitution, motion=self.motion, **{**base, **fields}
+            name=f"{name}.{part}" if part else name,
+            kind=kind,
+            restitution=self.restitution,
+            friction=self.friction,
+            motion=self.motion,
+            **{**base, **fields},
         )
 
     def _plane(self, part: str, normal: Array, point: Array, room: float) -> Surface:

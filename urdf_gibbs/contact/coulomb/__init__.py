@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array
-from urdf_gibbs.contact.coulomb.problem import Problem, impulses, violation
+from urdf_gibbs.contact.coulomb.certificate import SOLVED
+from urdf_gibbs.contact.coulomb.problem import Problem, impulses, shortest_impulses, violation
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
@@ -37,6 +38,7 @@ def contact_impulses(
     reach: ArrayLike = 0.0,
     directions: ArrayLike | None = None,
     start: ArrayLike | None = None,
+    shortest: bool = False,
 ) -> ContactImpulses:
     """Impulses p (n,) of k contacts with Coulomb's friction, where u = K p + b.
 
@@ -50,9 +52,14 @@ def contact_impulses(
     reach : (k,) the largest impulse of the dry friction of "joint" [N s].
     directions : (k, 2) unit vectors of the velocity of "sliding".
     start : (n,) impulses to start at.
+    shortest : of all impulses that give the same velocities and obey the law, the shortest; contacts may depend on each other.
+
+    From 100 contacts on the method is block Gauss-Seidel, which proves nothing.
     """
-    problem = _problem(K, b, friction, kinds, reach, directions, start)
+    problem = made_problem(K, b, friction, kinds, reach, directions, start)
     worst = float(impulses(problem))
+    if shortest and worst <= SOLVED:
+        worst = float(shortest_impulses(problem))
     return ContactImpulses(problem.p, worst)
 
 
@@ -67,19 +74,19 @@ def contact_certificate(
     directions: ArrayLike | None = None,
 ) -> float:
     """The certificate of given impulses p (n,), see ``contact_impulses``: the worst violation of all that is asked for, without unit."""
-    return float(violation(_problem(K, b, friction, kinds, reach, directions, p)))
+    return float(violation(made_problem(K, b, friction, kinds, reach, directions, p)))
 
 
-def _problem(
+def made_problem(
     K: ArrayLike,
     b: ArrayLike,
     friction: ArrayLike,
-    kinds: Sequence[str] | None,
-    reach: ArrayLike,
-    directions: ArrayLike | None,
-    start: ArrayLike | None,
+    kinds: Sequence[str] | None = None,
+    reach: ArrayLike = 0.0,
+    directions: ArrayLike | None = None,
+    start: ArrayLike | None = None,
 ) -> Problem:
-    """The record, everything checked."""
+    """The record of a problem for compiled code, everything checked; arguments as for ``contact_impulses``."""
     velocity = np.array(b, dtype=np.float64)
     n = velocity.size
     matrix = np.array(K, dtype=np.float64)

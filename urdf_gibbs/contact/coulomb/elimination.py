@@ -7,27 +7,31 @@ from urdf_gibbs.engine.jit import jit
 
 
 @jit
-def eliminate(A: Array, m: int, order: Indices) -> bool:
-    """A[:m, :m] becomes its factors, rows exchanged as ``order`` (m,) tells; False where it is singular to the last digit."""
+def eliminate(A: Array, m: int, order: Indices) -> float:
+    """A[:m, :m] becomes its factors, rows exchanged as ``order`` (m,) tells; gives the sign of its determinant."""
+    sign = 1.0
     for c in range(m):
         best, at = abs(A[c, c]), c
         for r in range(c + 1, m):
             if abs(A[r, c]) > best:
                 best, at = abs(A[r, c]), r
         if not best > 0.0:
-            return False
+            return 0.0
         order[c] = at
         if at != c:
+            sign = -sign
             for j in range(m):
                 A[c, j], A[at, j] = A[at, j], A[c, j]
         inverse = 1.0 / A[c, c]
+        if inverse < 0.0:
+            sign = -sign
         for r in range(c + 1, m):
             if A[r, c] != 0.0:
                 factor = A[r, c] * inverse
                 A[r, c] = factor
                 for j in range(c + 1, m):
                     A[r, j] -= factor * A[c, j]
-    return True
+    return sign
 
 
 @jit

@@ -132,7 +132,7 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
         if mode[i] == SLIP and j > 0 and owner[j - 1] == i:  # its second unknown
             speed = -(t[i, 0] * s[a + 1] + t[i, 1] * s[a + 2])
             A[j, j] += max(speed, 0.0) / max(law[i, 0] * y[a], 1e-12)
-    if not eliminate(A, m, order):
+    if eliminate(A, m, order) == 0.0:
         return False
     back_substitute(A, m, order, x)
     j = 0

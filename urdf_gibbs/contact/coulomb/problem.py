@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from urdf_gibbs.contact.coulomb import certificate as judged
+from urdf_gibbs.contact.coulomb import large
+from urdf_gibbs.contact.coulomb import shortest as shorter
 from urdf_gibbs.contact.coulomb import solve as solver
 from urdf_gibbs.engine.jit import entry
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
+
+MANY = 100  # contacts
 
 
 @struct
@@ -25,10 +29,23 @@ class Problem(Struct):
 
 @entry(Problem, returns=float)
 def impulses(s: Problem) -> float:
-    """Fill p; gives the certificate, see ``solve``."""
+    """Fill p, by ``solve``, or by ``solve_large`` from MANY contacts on; gives the certificate."""
     k = s.count
     n = s.at[k]
-    return solver.solve(s.K[: n * n].reshape((n, n)), s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+    K = s.K[: n * n].reshape((n, n))
+    if k >= MANY:
+        return large.solve_large(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+    return solver.solve(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+
+
+@entry(Problem, returns=float)
+def shortest_impulses(s: Problem) -> float:
+    """Of all solutions with the motion of p the shortest, see ``shortest``; gives its certificate."""
+    k = s.count
+    n = s.at[k]
+    K = s.K[: n * n].reshape((n, n))
+    shorter.shortest(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+    return judged.certificate(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
 
 
 @entry(Problem, returns=float)

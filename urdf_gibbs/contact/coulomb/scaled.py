@@ -60,6 +60,21 @@ def scaled_law(kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array
 
 
 @jit
+def scaled_problem(K: Array, b: Array, d: Array, S: Array, c: Array) -> float:
+    """S = D K D, made symmetric, and c = D b in units of its largest entry, which is given; zero where b is."""
+    n = b.shape[0]
+    size = 0.0
+    for i in range(n):
+        size = max(size, abs(d[i] * b[i]))
+    if size > 0.0:
+        for i in range(n):
+            c[i] = d[i] * b[i] / size
+            for j in range(n):
+                S[i, j] = d[i] * 0.5 * (K[i, j] + K[j, i]) * d[j]
+    return size
+
+
+@jit
 def motion(S: Array, b: Array, y: Array, s: Array) -> None:
     """s = S y + b, for a symmetric S."""
     n = b.shape[0]

@@ -6,60 +6,85 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.certificate import certificate
 from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
-from urdf_gibbs.contact.coulomb.interior import interior
+from urdf_gibbs.contact.coulomb.infeasible import infeasible
 from urdf_gibbs.contact.coulomb.modes import polish
-from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law
+from urdf_gibbs.contact.coulomb.path import follow
+from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law, scaled_problem
 from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_of
 from urdf_gibbs.engine.jit import jit
 
+REAL = 1e-8  # a violation above this is no rounding error
 GOOD = 1e-12  # natural map: nothing more to look for
+NEARLY = 1e-4  # below this the modes are all but known
+STEPS = 12  # of Newton's method
 
 
 @jit
 def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """p (n,) with all that is asked for; starts at p. Gives the certificate."""
+    """p (n,) with all that is asked for, see scaled.py; starts at the p that is given.
+
+    K (n, n) [1/kg] symmetric and positive semi-definite, b (n,) [m/s], kind (k,), at (k + 1,), mu (k,), reach (k,) [N s], slide (k, 2).
+    Gives the certificate: below SOLVED the impulses are right; inf where it is proved that there is no solution; else p is the best that
+    was found. NaN for input that is not finite.
+    """
     n, k = b.shape[0], kind.shape[0]
     if not (finite_matrix(K) and finite(b) and finite(p)):
         fill(p, np.nan)
         return np.nan
     d, S, c, law, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n)
     row_scaling(K, kind, at, d)
-    size = 0.0
-    for i in range(n):
-        size = max(size, abs(d[i] * b[i]))
+    size = scaled_problem(K, b, d, S, c)
     if size == 0.0:
         fill(p, 0.0)
         return 0.0
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
-        c[i] = d[i] * b[i] / size
         y[i] = p[i] / d[i] / size
-        for j in range(n):
-            S[i, j] = d[i] * 0.5 * (K[i, j] + K[j, i]) * d[j]
     _search(S, c, kind, at, law, y)
     for i in range(n):
         p[i] = y[i] * d[i] * size
-    return certificate(K, b, kind, at, mu, reach, slide, p)
+    worst = certificate(K, b, kind, at, mu, reach, slide, p)
+    return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
 
 
 @jit
 def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array) -> None:
     """The methods in turn, until one has found the solution."""
     n = b.shape[0]
-    s, z, best = np.empty(n), np.empty(n), 1e300
+    z, best = np.empty(n), np.empty(1)
     for i in range(kind.shape[0]):
         if kind[i] == SLIDING:
             for r in range(1, 3):
                 y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
-    motion(S, b, y, s)
     copy(y, z)
-    for turns in (3, 6, 12):
-        for _ in range(turns):
-            sweep(S, kind, at, law, z, s)
-        copy(z, y)
-        best = polish(S, b, kind, at, law, y, 12)
-        if best <= GOOD * max(1.0, largest_of(y)):
+    best[0] = 1e300
+    for turns in (3, 6):
+        if _swept(S, b, kind, at, law, turns, z, y, best):
             return
-    now = interior(S, b, kind, at, law, z, 1.0)
-    if now < best:
-        copy(z, y)
+    for care in (1.0, 8.0):
+        now = follow(S, b, kind, at, law, z, care)
+        if now < best[0]:
+            best[0] = now
+            copy(z, y)
+        if now <= GOOD * max(1.0, largest_of(y)):
+            return
+        if now < NEARLY:
+            for _ in range(5):
+                if _swept(S, b, kind, at, law, 50, z, y, best):
+                    return
+
+
+@jit
+def _swept(S: Array, b: Array, kind: Indices, at: Indices, law: Array, turns: int, z: Array, y: Array, best: Array) -> bool:
+    """Gauss-Seidel from z, then Newton's method; y and ``best`` (1,), its natural map, where that is better. Whether it is good."""
+    n = b.shape[0]
+    s, x = np.empty(n), np.empty(n)
+    motion(S, b, z, s)
+    for _ in range(turns):
+        sweep(S, kind, at, law, z, s)
+    copy(z, x)
+    now = polish(S, b, kind, at, law, x, STEPS)
+    if now < best[0]:
+        best[0] = now
+        copy(x, y)
+    return best[0] <= GOOD * max(1.0, largest_of(y))

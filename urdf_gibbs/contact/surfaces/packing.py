@@ -40,8 +40,8 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.walls import Drift, Surface, Vibration, Wall, labels
 
 
-def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, list[str], list[float | None], Callbacks]:
-    """The surfaces of the walls, their names and restitutions (None: the simulation's), and the users' functions in them.
+def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, list[str], list[Surface], Callbacks]:
+    """The surfaces of the walls, their names and what they were made from, and the users' functions in them.
 
     The surfaces keep these functions alive, as every Struct does that is made from them by ``replaced``.
 
@@ -88,7 +88,7 @@ def pack(walls: Iterable[Wall], resolution: float = 1e-3) -> tuple[Surfaces, lis
         scratch=np.zeros(SCRATCH),
     )
     packed.kept = keep
-    return packed, [name for name, _ in records], [record.restitution for _, record in records], keep
+    return packed, [name for name, _ in records], [record for _, record in records], keep
 
 
 def check_radius(walls: Iterable[Wall], radius: float) -> None:

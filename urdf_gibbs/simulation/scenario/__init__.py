@@ -5,8 +5,10 @@
     title = "..."
     duration = 1.5                  # s; required
     gravity = [0.0, 0.0, -9.81]     # m/s^2
-    law = "newton"                  # newton, newton_equality, poisson
+    law = "newton"                  # newton, newton_equality, poisson, moreau
     restitution = 1.0               # of walls and pairs that have none of their own
+    friction = 0.5                  # or [static, kinetic], "urdf", ["urdf", 0.5]; of what has none of its own
+    paradox = "impact"              # or "stop": where no contact forces obey Coulomb's law
 
     [robot]
     file = "branched12.urdf"        # from the folder of this file, or the name of a bundled model; required
@@ -30,12 +32,19 @@
     [torques]                       # constant, N m or N; as the velocities
     q1 = 2.0
 
+    [controller]                    # in the place of torques, for all joints that turn or slide
+    kind = "pd"                     # kp (pose - q) - kd v; gravity_compensation: the same and what holds the joints against gravity
+    rate = 1000.0                   # calls per second
+    kp = 40.0                       # N m/rad, N/m: for all joints, or {q1 = 40.0, ...}; 0 where it is not given
+    kd = {q1 = 1.0, q2 = 0.5}       # N m s/rad, N s/m
+    pose = {q1 = "pi/6"}            # as in [start]; what is not named is as it is at the start
+
     [tolerances]                    # rtol, atol, max_step, tie, zeno, cycle, resolution
     rtol = 1e-10
 
-    [contacts]
-    points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, name = "middle"}]      # or "collision"
-    pairs = [["O1", "middle"], ["O1", "O5", 0.2]]             # the number is the distance of the centres at contact [m]
+    [contacts]                      # points = "collision": the shapes of <collision>
+    points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, friction = 0.8, name = "middle"}]
+    pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction
     joint_limits = false
     damping = false
 

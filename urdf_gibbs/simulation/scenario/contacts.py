@@ -32,8 +32,19 @@ def _point(values: Values, path: Keys, entry: Any, kind: schema.Record, robot: R
     table = values.record(path, {"link": entry} if isinstance(entry, str) else entry, kind)
     if table is None or len(values.problems) > before:
         return None
-    (point,) = resolve_points(robot, [(table["link"], table["position"], table["radius"])])
+    rough = (table["friction"],) if "friction" in table else ()
+    (point,) = resolve_points(robot, [(table["link"], table["position"], table["radius"], *rough)])
     return replace(point, name=table.get("name") or table["link"])
+
+
+def read_friction(values: Values, given: Any) -> Any:
+    """The friction of the scene: a number, [static, kinetic], "urdf" or ["urdf", number]; None where it is wrong."""
+    if given == "urdf":
+        return given
+    if isinstance(given, list) and len(given) == 2 and given[0] == "urdf":
+        own = values.read(("friction", 1), given[1], schema.FRICTION)
+        return None if own is None else ("urdf", own)
+    return values.read(("friction",), given, schema.FRICTION)
 
 
 def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> tuple[tuple[Any, ...], ...]:
@@ -50,15 +61,16 @@ def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[Contac
 
 
 def _pair(values: Values, path: Keys, entry: Any, robot: Robot, points: Sequence[ContactPoint]) -> tuple[Any, ...] | None:
-    if not isinstance(entry, list) or len(entry) not in (2, 3) or not all(isinstance(name, str) for name in entry[:2]):
+    if not isinstance(entry, list) or len(entry) not in (2, 3, 4) or not all(isinstance(name, str) for name in entry[:2]):
         values.wrong(path, shown(entry), schema.PAIR)
         return None
     pair = tuple(entry[:2])
-    if len(entry) == 3:
-        distance = values.number((*path, 2), entry[2], schema.Number(above=0.0))
-        if distance is None:
-            return None
-        pair = (*pair, distance)
+    for k, kind in ((2, schema.Number(above=0.0)), (3, schema.FRICTION)):
+        if len(entry) > k:
+            value = values.read((*path, k), entry[k], kind)
+            if value is None:
+                return None
+            pair = (*pair, value)
     try:
         resolve_pairs(robot, points, [pair])
     except UnknownNameError as problem:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact.points import ContactPoint
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.scenario.controller import JointController
 from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
@@ -53,8 +54,11 @@ class Scenario:
         gravity: (3,) in the world [m/s^2].
         law: The impact law's name.
         restitution: Where a wall has none of its own.
+        friction: Where neither a pair nor a point nor a wall has its own.
+        paradox: What happens where no contact forces obey Coulomb's law.
         walls: What the robot can touch.
         torque: Constant generalised forces (nv,) [N m, N].
+        controller: Drives the joints, at its rate; None where there is none.
         points: What can touch; None: the joint origins and tips.
         pairs: Points that can touch each other.
         joint_limits: Whether the URDF's joint limits act.
@@ -72,8 +76,11 @@ class Scenario:
     gravity: tuple[float, float, float]
     law: str
     restitution: float
+    friction: Any
+    paradox: str
     walls: tuple[Wall, ...]
     torque: Array
+    controller: JointController | None
     points: tuple[ContactPoint, ...] | None
     pairs: tuple[tuple[Any, ...], ...]
     joint_limits: bool
@@ -87,5 +94,8 @@ class Scenario:
         Returns:
             The values by the names of arguments.
         """
-        names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "gravity", "torque", "points", "pairs")
-        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | dict(self.tolerances)
+        names = ("robot", "q0", "v0", "duration", "walls", "law", "restitution", "friction", "paradox", "gravity", "points", "pairs")
+        drive: dict[str, Any] = {"torque": self.torque}
+        if self.controller is not None:
+            drive = {"controller": self.controller, "controller_rate": self.controller.rate}
+        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | drive | dict(self.tolerances)

@@ -18,7 +18,8 @@ from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.simulation.scenario import schema
-from urdf_gibbs.simulation.scenario.contacts import read_pairs, read_points
+from urdf_gibbs.simulation.scenario.contacts import read_friction, read_pairs, read_points
+from urdf_gibbs.simulation.scenario.controller import read_controller
 from urdf_gibbs.simulation.scenario.lines import key_lines
 from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
 from urdf_gibbs.simulation.scenario.problems import Problem, ScenarioError
@@ -97,6 +98,10 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
     v0 = by_joint(values, "start_velocity", top["start_velocity"], robot, np.zeros(robot.nv), velocity)
     torque = by_joint(values, "torques", top["torques"], robot, np.zeros(robot.nv), velocity)
     contacts = top["contacts"] or {}
+    friction = read_friction(values, top["friction"])
+    controller = read_controller(values, top.get("controller"), robot, q0, tuple(top["gravity"] or ()))
+    if "controller" in top and top["torques"]:
+        values.wrong(("torques",), "given beside controller", "one of the two")
     points = read_points(values, contacts.get("points"), robot)
     pairs = read_pairs(values, contacts.get("pairs", ()), robot, points)
     if values.problems:
@@ -111,8 +116,11 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
         gravity=tuple(top["gravity"]),
         law=top["law"],
         restitution=top["restitution"],
+        friction=friction,
+        paradox=top["paradox"],
         walls=tuple(top["walls"]),
         torque=torque,
+        controller=controller,
         points=points,
         pairs=pairs,
         joint_limits=contacts["joint_limits"],

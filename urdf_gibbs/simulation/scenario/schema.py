@@ -18,6 +18,7 @@ from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
+from urdf_gibbs.simulation.description import PARADOXES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
 from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
 
@@ -165,6 +166,13 @@ HEIGHTS = Grid(
     check=lambda rows: min(len(rows), len(rows[0])) >= 2,
     meaning="(nx, ny) with nx, ny >= 2",
 )
+NOT_NEGATIVE = Number(least=0.0)
+FRICTION = OneOrMore(
+    NOT_NEGATIVE,
+    Numbers(
+        2, "a coefficient, or [static, kinetic]", NOT_NEGATIVE, lambda two: two[1] <= two[0], "a kinetic friction up to the static one"
+    ),
+)
 SIDES = ("inside", "outside")
 MOTIONS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Vibration, Drift)}
 KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField)}
@@ -184,6 +192,7 @@ ARGUMENTS: dict[str, Kind] = {
     "x": INTERVAL,
     "y": INTERVAL,
     "restitution": RATIO,
+    "friction": FRICTION,
     "motion": Instance(MOTIONS, "{kind = ..., ...}"),
     "name": Text(),
     "amplitude": VECTOR,
@@ -225,8 +234,17 @@ CONTACTS = Record(
     {"points": Key(Deferred()), "pairs": Key(Deferred(), ()), "joint_limits": Key(Flag(), False), "damping": Key(Flag(), False)}
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
-PAIR = "[name, name] or [name, name, distance]"
-NOT_NEGATIVE = Number(least=0.0)
+PAIR = "[name, name], [name, name, distance] or [name, name, distance, friction]"
+CONTROLLERS = ("pd", "gravity_compensation")
+CONTROLLER = Record(
+    {
+        "kind": Key(Choice(CONTROLLERS), required=True),
+        "rate": Key(Number(above=0.0), 1000.0),
+        "kp": Key(Deferred(), 0.0),
+        "kd": Key(Deferred(), 0.0),
+        "pose": Key(Record(None), {}),
+    }
+)
 SECTIONS = "three numbers of zero or more: J'x J'y J'z [kg m]"
 FLEXIBLE = Record(
     {
@@ -274,10 +292,13 @@ TOP = Record(
         "gravity": Key(VECTOR, EARTH_GRAVITY),
         "law": Key(Choice(LAWS), LAWS[0]),
         "restitution": Key(RATIO, 1.0),
+        "friction": Key(Deferred(), 0.0),
+        "paradox": Key(Choice(PARADOXES), PARADOXES[0]),
         "robot": Key(ROBOT, required=True),
         "start": Key(Record(None), {}),
         "start_velocity": Key(Record(None), {}),
         "torques": Key(Record(None), {}),
+        "controller": Key(CONTROLLER),
         "tolerances": Key(TOLERANCES, {}),
         "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False}),
         "flexible": Key(Deferred(), ()),
@@ -295,6 +316,7 @@ def point(links: Iterable[str]) -> Record:
             "link": Key(Choice(tuple(links)), required=True),
             "position": Key(VECTOR, (0.0, 0.0, 0.0)),
             "radius": Key(NOT_NEGATIVE, 0.0),
+            "friction": Key(FRICTION),
         },
-        "a link, or {link = ..., position = [x, y, z], radius = ...}",
+        "a link, or {link = ..., position = [x, y, z], radius = ..., friction = ...}",
     )

@@ -27,21 +27,23 @@ def by_joint(
     robot: Robot,
     array: Array,
     read: Callable[[Values, Keys, Any, Joint], Entries | None],
+    inner: str = "",
 ) -> Array:
-    """``array`` with the entries of the joints that the table ``key`` names, read-only."""
+    """``array`` with the entries of the joints that the table ``key`` (or the table ``inner`` in it) names, read-only."""
+    head = (key, inner) if inner else (key,)
     joints = {joint.name: joint for joint in robot.joints}
     elastic = {name: (joint, k) for joint in robot.joints if joint.beam is not None for k, name in enumerate(joint.named(()))}
-    named: list[tuple[Keys, str, Any]] = [((key, name), name, value) for name, value in (table or {}).items()]
+    named: list[tuple[Keys, str, Any]] = [((*head, name), name, value) for name, value in (table or {}).items()]
     while named:
         path, name, value = named.pop(0)
         if isinstance(value, dict) and any(known.startswith(f"{name}.") for known in elastic):
             # Without quotes link1.elastic = 0.1 is a table in a table.
-            named += [((*path, inner), f"{name}.{inner}", deeper) for inner, deeper in value.items()]
+            named += [((*path, part), f"{name}.{part}", deeper) for part, deeper in value.items()]
         elif name in elastic:
             joint, k = elastic[name]
             number = values.number(path, value)
             if number is not None:
-                array[(joint.iq if key == "start" else joint.iv) + k] = number
+                array[(joint.iq if read is position else joint.iv) + k] = number
         elif name not in joints:
             values.wrong(path, "unknown joint", one_of(name, (*robot.joint_names, *elastic)))
         elif joints[name].is_mimic:

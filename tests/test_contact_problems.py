@@ -1,0 +1,36 @@
+"""The contact problems of robots of example-robot-data, a few of those of validation/bench_contact_problem.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from urdf_gibbs.bundled import example_robots
+from urdf_gibbs.contact.coulomb import contact_impulses
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
+
+from contact_problems import ROBOTS, problems
+
+pytestmark = pytest.mark.skipif(not example_robots(), reason="pip install example-robot-data")
+
+# Walls that close on a robot (a restitution of normals alone, random normals) may leave no solution: those are not asked for here.
+ALWAYS = ("impact e=0", "impact e=.5 all", "rest")
+
+
+@pytest.mark.parametrize("robot", list(ROBOTS))
+def test_robots_are_solved(robot: str) -> None:
+    """States on a plane, for which a solution exists, and in a bowl with velocities that a motion before explains."""
+    count = 0
+    for problem in problems(robot, range(2)):
+        p, certificate = contact_impulses(problem.K, problem.b, problem.mu)
+        if problem.case in ALWAYS:
+            count += 1
+            assert certificate < 1e-10, problem.case
+            u = problem.K @ p + problem.b
+            assert u[::3].min() > -1e-9 * np.abs(problem.b).max()
+            assert (np.hypot(p[1::3], p[2::3]) <= problem.mu * p[::3] + 1e-9 * np.abs(p).max()).all()
+    assert count == 6
