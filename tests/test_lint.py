@@ -238,11 +238,11 @@ def following_chain(n: int) -> str:
 BEAM = '<urdf_gibbs><flexible link="base" EI_z="1" modes="y=clamped-free:1" direction="1 0 0" length="0.1"/></urdf_gibbs></robot>'
 FLOODS = {
     "an encoding of Python": (800_000, lambda n: b'<?xml version="1.0" encoding="punycode"?>\n<robot name="-' + n * b"b" + b'"/>'),
-    "a star with warnings": (8_000, lambda n: bare_star(n).encode()),
+    "a star with warnings": (4_000, lambda n: bare_star(n).encode()),
     "a star on an elastic link": (8_000, lambda n: bare_star(n).replace("</robot>", BEAM).encode()),
     "a chain without mass": (800, lambda n: chain_text(n).replace(HEAVY, "").encode()),
     "a chain that follows": (4_000, lambda n: following_chain(n).encode()),
-    "errors in every link": (8_000, lambda n: chain_text(n).replace('mass value="1"', 'mass value="x"').encode()),
+    "errors in every link": (4_000, lambda n: chain_text(n).replace('mass value="1"', 'mass value="x"').encode()),
 }
 
 

@@ -183,13 +183,13 @@ def portions(end: int, step: int, daily: int) -> list[Any]:
     return [pytest.param(first, marks=[pytest.mark.nightly] if first >= daily else []) for first in range(0, end, step)]
 
 
-@pytest.mark.parametrize("first", portions(300, 50, daily=100))
+@pytest.mark.parametrize("first", portions(300, 50, daily=50))
 def test_programs_of_random_trees_agree_with_pinocchio(first: int) -> None:
     wrong = {seed: found for seed in range(first, first + 50) if (found := disagreements_of_the_program(of_seed(seed)))}
     assert not wrong
 
 
-@pytest.mark.parametrize("first", portions(150, 50, daily=100))
+@pytest.mark.parametrize("first", portions(150, 50, daily=50))
 def test_programs_of_trees_in_right_angles_agree_with_pinocchio(first: int) -> None:
     wrong = {seed: found for seed in range(first, first + 50) if (found := disagreements_of_the_program(aligned_of_seed(seed)))}
     assert not wrong

@@ -39,8 +39,9 @@ from urdf_gibbs.reproduce.report import summary
 
 ROOT = Path(__file__).parents[1]
 SUMMARY = ROOT / "validation/report.md"
-# Times of work in parallel, half a minute, and equations with all their splits: their numbers are in test_elements.py and test_formulations.py.
-NIGHTLY = ("wang-ju-elements", "shafei2018-equations")
+# Times of work in parallel, half a minute, equations with all their splits, and counts: their numbers are in test_elements.py,
+# test_formulations.py and test_counts.py.
+NIGHTLY = ("wang-ju-elements", "shafei2018-equations", "shafei2017-counts")
 # The first has no claims, and test_baselines.py does the same; the claims of the other are in test_steps.py, on a part of its runs.
 SLOW = ("formulations", "steps")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared

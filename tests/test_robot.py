@@ -881,8 +881,13 @@ def long_chain(links: int, kinds: tuple[str, ...]) -> str:
 
 @pytest.mark.parametrize(
     ("links", "kinds"),
-    [(30_000, ("continuous",)), (20_000, ("continuous", "fixed")), (20_000, ("fixed",))],
-    ids=["moving", "alternating", "fixed"],
+    [
+        (20_000, ("continuous",)),
+        (20_000, ("continuous", "fixed")),
+        (20_000, ("fixed",)),
+        pytest.param(100_000, ("continuous",), marks=[pytest.mark.nightly]),
+    ],
+    ids=["moving", "alternating", "fixed", "longest"],
 )
 def test_long_chain_loads_without_recursion(links: int, kinds: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "chain.urdf"

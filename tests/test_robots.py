@@ -46,7 +46,7 @@ def robots() -> list[Any]:
 
 def validated(file: str, base: Base, report: Path) -> dict[str, Any]:
     """What ``urdf-gibbs validate`` writes, called as a person calls it."""
-    result = runner.invoke(app, ["validate", str(FOLDER / file), "--base", base, "--samples", "5", "--json", str(report)])
+    result = runner.invoke(app, ["validate", str(FOLDER / file), "--base", base, "--samples", "3", "--json", str(report)])
     assert result.exit_code == 0, result.output
     assert len(re.findall(r"^OK ", result.output, re.M)) == 1
     (outcome,) = json.loads(report.read_text())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_trees import random_tree
 from urdf_text import inertial, joint, link, massless, robot
 
 from urdf_gibbs import (
@@ -26,10 +27,12 @@ from urdf_gibbs import (
     Trajectory,
     UnknownNameError,
     UrdfGibbsError,
+    frame_placement,
     load,
     simulate,
     walls,
 )
+from urdf_gibbs.contact.points import default_points
 
 Array = NDArray[np.float64]
 
@@ -83,6 +86,23 @@ def test_pairs_and_limits_can_be_too_deep() -> None:
     with pytest.raises(PenetrationError) as caught:
         simulate(made(BALL), [1.25], None, 1.0, joint_limits=True)
     assert caught.value.contacts == (("z", "upper", 0.25),)
+
+
+def test_a_landing_leaves_no_other_contact_behind() -> None:
+    """A tree whose contacts close one just after the other, in steps so coarse that the interpolant confuses their order: a point would
+    be left 86 mm below the plane."""
+    rng = np.random.default_rng(383)
+    tree = load(random_tree(23, 4, ("revolute", "continuous", "prismatic")), base="floating")
+    q = tree.random(rng)
+    q[:3] = 0.0, 0.0, rng.uniform(1.5, 3.0)
+    v = rng.normal(size=tree.nv) * rng.uniform(0.1, 10.0)
+    tolerance = 10.0 ** rng.uniform(-9, -2)  # 2.6e-4
+    ground, ceiling = walls.Plane(), walls.Plane((0.0, 0.0, -1.0), (0.0, 0.0, 4.0))
+    found = simulate(tree, q, v, 1.0, [ground, ceiling], restitution=0.0, rtol=tolerance, atol=tolerance)
+    assert len(found.impacts) > 2
+    for point in default_points(tree):
+        for place in (frame_placement(tree, row, point.link)[:3, 3] for row in found.q):
+            assert ground.gap(place) > -1e-9 and ceiling.gap(place) > -1e-9, point.name
 
 
 def test_rounding_is_no_penetration() -> None:

@@ -102,6 +102,7 @@ def impact(s: System, st: State, k: int) -> float:
     """
     t, law, nq = st.time, current_law(st), s.q.shape[0]
     v = st.y[nq:]
+    st.applied_law = law
     e, total, after = np.empty(k), np.empty(k), np.empty(v.shape[0])
     for i in range(k):
         e[i] = 0.0 if st.ends_cycle else s.contacts.restitution[s.selected[i]]

@@ -47,7 +47,7 @@ class Impact:
         law: The law that was applied.
         rounds: How often the solver of the law was asked.
         certificate: What the solver of the law says of its accuracy.
-        energy_gain: Whether energy was gained that the law does not allow.
+        energy_gain: Whether energy was gained, which some laws cannot exclude, and no wall moves that could have given it.
         cycle: Whether it is the inelastic end of a cycle of weak impacts that contacts pass back and forth (see ``cycle`` of ``simulate``).
     """
 
@@ -129,41 +129,39 @@ def unchecked_impact(**fields: Any) -> Impact:
 
 def described_impact(
     *,
-    points: tuple[str, ...],
-    positions: Array,
-    normals: Array,
     velocities: tuple[Array, Array],
-    impulses: Array,
-    restitution: Array,
-    energies: tuple[float, float],
+    kinetic: tuple[float, float],
+    potential: float,
     state: tuple[Array, Array, Array],
+    **fields: Any,
 ) -> Impact:
-    """The Impact of k contacts by the equality form, at time 0, with no walls told: velocities (k, 3), energies [J] before and after.
+    """The Impact of k contacts at time 0, no walls told: velocities (k, 3) and kinetic energies [J] before and after, other ``fields``.
 
     state: q (nq,), v before and after (nv,).
     """
     before, after = velocities
-    approach, leaving = (np.einsum("ij,ij->i", normals, one) for one in velocities)
+    approach, leaving = (np.einsum("ij,ij->i", fields["normals"], one) for one in velocities)
     return Impact(
         time=0.0,
-        points=points,
-        walls=("",) * len(points),
-        positions=positions,
-        normals=normals,
+        walls=("",) * len(fields["points"]),
         angles_of_attack=angles_of_attack(before, approach),
         velocities_before=before,
         velocities_after=after,
         normal_velocities_before=approach,
         normal_velocities_after=leaving,
-        impulses=impulses,
-        restitution=restitution,
-        energy_before=energies[0],
-        energy_after=energies[1],
+        energy_before=kinetic[0] + potential,
+        energy_after=kinetic[1] + potential,
+        energy_gain=gains(*kinetic),
         q=state[0].copy(),
         v_before=state[1].copy(),
         v_after=state[2],
-        law=LAWS[1],
+        **fields,
     )
+
+
+def gains(before: float, after: float) -> bool:
+    """Whether kinetic energy [J] grew, beyond rounding."""
+    return after - before > GAIN * max(before, 1e-300)
 
 
 def angles_of_attack(velocities: Array, approach: Array) -> Array:
@@ -273,5 +271,5 @@ class ImpactTable:
             rounds=rounds,
             certificate=certificate,
             cycle=bool(cycle),
-            energy_gain=left - kinetic > GAIN * max(kinetic, 1e-300) and not self._moving[which].any(),
+            energy_gain=gains(kinetic, left) and not self._moving[which].any(),
         )

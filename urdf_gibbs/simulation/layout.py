@@ -143,6 +143,7 @@ class State(Struct):
     cycle: Float  # [s]
     controller_rate: Float  # calls per second, 0: none
     law: Int
+    applied_law: Int  # of the last impact
     impact_in_paradox: Int  # 1: where no contact forces exist there is an impact without collision
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL

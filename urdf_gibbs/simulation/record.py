@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.impact import current_law
 from urdf_gibbs.simulation.layout import (
     CERTIFICATE,
     CYCLE,
@@ -19,6 +18,9 @@ from urdf_gibbs.simulation.layout import (
     State,
     System,
 )
+
+
+MOST_IMPACTS = 8  # at the end of a step
 
 
 @jit
@@ -51,7 +53,7 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
     i, first, nq = r.impacts, r.impact_contacts, s.q.shape[0]
     copy(st.y[nq:], r.impact_v[i])
     counts, numbers = r.impact_counts[i], r.impact_numbers[i]
-    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, current_law(st), st.ends_cycle
+    counts[STRUCK], counts[ROUNDS], counts[LAW], counts[CYCLE] = k, st.rounds, st.applied_law, st.ends_cycle
     numbers[TIME], numbers[CERTIFICATE] = st.time, certificate
     for j in range(k):
         r.contact[first + j] = s.selected[j]
@@ -68,10 +70,10 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
 
 @jit
 def has_room(r: Record, contacts: int) -> bool:
-    """Whether the record has room for one more step and impact."""
+    """Whether the record has room for one more step and its impacts: one, or several where there is a paradox."""
     return (
         r.rows + 2 < r.t.shape[0]
-        and r.impacts + 1 < r.impact_numbers.shape[0]
-        and r.impact_contacts + contacts < r.contact.shape[0]
+        and r.impacts + MOST_IMPACTS < r.impact_numbers.shape[0]
+        and r.impact_contacts + MOST_IMPACTS * contacts < r.contact.shape[0]
         and r.phase_changes + contacts < r.change_time.shape[0]
     )

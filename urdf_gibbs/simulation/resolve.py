@@ -34,6 +34,8 @@ from urdf_gibbs.simulation.report import report_impact
 from urdf_gibbs.simulation.rough_impact import choose_rough, impact_without_collision, project_rough, rough_impact
 from urdf_gibbs.simulation.rows import factorise_mass, update_gaps
 
+APPROACH = 1e-6  # relative to the fastest velocity: of the first impact without collision
+MAX_PARADOXES = 6  # at one time, each with ten times the approach
 JAM_STEP = 1e-6  # s: the first step after a jam
 MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
 MAX_SETTLINGS = 12  # rounds of choosing the held contacts
@@ -193,13 +195,13 @@ def settle_contacts(s: System, st: State, k: int) -> int:
 
 
 @jit
-def resolve_paradox(s: System, st: State, r: Record, k: int) -> int:
+def resolve_paradox(s: System, st: State, r: Record, k: int, approach: float) -> int:
     """An impact without collision of the k closed contacts, whose forces do not exist; recorded."""
     if not st.impact_in_paradox or r.impacts + 1 >= r.impact_numbers.shape[0]:
         return PARADOX
     copy(st.y, r.impact_y[r.impacts])
     select_closed(s, st)
-    certificate = impact_without_collision(s, st, k)
+    certificate = impact_without_collision(s, st, k, approach)
     if not np.isfinite(certificate):
         return PARADOX
     select_closed(s, st)
@@ -226,9 +228,13 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
             return status
         k = find_closed(s, st, target)[0]
     status = settle_contacts(s, st, k)
-    if status == PARADOX:
-        status = resolve_paradox(s, st, r, k)
+    approach = APPROACH
+    for _ in range(MAX_PARADOXES):
+        if status != PARADOX:
+            break
+        status = resolve_paradox(s, st, r, k, approach)
         approaching = True
+        approach *= 10.0
         if status == OK:
             k = find_closed(s, st, target)[0]
             status = settle_contacts(s, st, k)
@@ -265,7 +271,7 @@ def resolve_jam(s: System, st: State, r: Record) -> int:
     for c in range(st.closed.shape[0]):
         st.closed[c] = st.held[c]
         st.suspects[c] = st.held[c]
-    status = resolve_paradox(s, st, r, st.held_count)
+    status = resolve_paradox(s, st, r, st.held_count, APPROACH)
     if status != OK:
         return UNDERFLOW
     st.fresh = 0

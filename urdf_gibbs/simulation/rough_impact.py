@@ -29,7 +29,6 @@ from urdf_gibbs.simulation.rows import factorise_mass, load_state, select_held
 
 Array = Any
 
-APPROACH = 1e-6  # relative to the fastest velocity: of an impact without collision
 MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
@@ -49,9 +48,12 @@ def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
         f.member[i], f.trial[i] = 1, STARTS  # in any direction, by the coefficient in motion
         fastest = max(fastest, -u[f.at[i]])
     take_part(s, k)
+    st.applied_law = st.law
     for turn in range(1, MOST_ROUNDS + 1):
         st.rounds = turn
-        certificate = rough_laws.impulses(st.law, problem, u, e)
+        law, certificate = rough_laws.impulses(st.law, problem, u, e)
+        if law != st.law:
+            st.applied_law = law
         if not certificate < np.inf:
             return certificate
         worst = max(worst, certificate)
@@ -126,13 +128,13 @@ def stuck_rows(s: System, k: int, own: Array) -> int:
     return m
 
 
-@block(ROUGH_PARADOX, System, State, int, returns=float)
-def impact_without_collision(s: System, st: State, k: int) -> float:
+@block(ROUGH_PARADOX, System, State, int, float, returns=float)
+def impact_without_collision(s: System, st: State, k: int, approach: float) -> float:
     """The impact that resolves Painlevé's paradox among the k selected contacts; changes the velocity in st.y. Returns its certificate.
 
     Contacts slide whose forces would have to grow beyond all bounds: they stop at once. The impulses are those of an impact in the
     limit of no approach. What a short time without forces would make of the velocities shows which contacts stick; if all of them do,
-    their velocities vanish exactly.
+    their velocities vanish exactly. That time is as long as a change of velocities by ``approach`` of the fastest takes.
     """
     f, nq = s.friction, s.q.shape[0]
     load_state(s, st.y)
@@ -141,7 +143,7 @@ def impact_without_collision(s: System, st: State, k: int) -> float:
     n, fastest, strongest = f.at[k], 0.0, 1e-300
     for i in range(n):
         fastest, strongest = max(fastest, abs(f.U[i])), max(strongest, abs(f.W[i]))
-    moment = APPROACH * fastest / strongest  # s: how long they would approach without forces
+    moment = approach * fastest / strongest  # s: how long they would approach without forces
     for i in range(n):
         f.b[i] = f.U[i] + moment * f.W[i]
     for i in range(k):
