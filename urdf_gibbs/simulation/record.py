@@ -19,7 +19,6 @@ from urdf_gibbs.simulation.layout import (
     System,
 )
 
-
 MOST_IMPACTS = 8  # at the end of a step
 
 
