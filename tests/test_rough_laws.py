@@ -391,6 +391,34 @@ def test_robots_with_friction_gain_no_energy_by_the_laws_that_promise_it(case: A
     assert flagged > 0
 
 
+def impact_by_newton(q: Array, v: Array, contacts: Any) -> ug.Impact | None:
+    try:
+        return ug.impact(ball(), q, v, contacts, 1.0, friction=0.7, law="newton")
+    except ArgumentError:
+        return None
+
+
+def test_a_body_between_opposing_contacts_has_impulses_by_all_laws_but_newtons() -> None:
+    """Restitution of normal velocities alone may ask for velocities that no motion has; those of the other laws are of the motion itself."""
+    rng, none = np.random.default_rng(20), 0
+    for _ in range(20):
+        normals = rng.normal(size=(5, 3))
+        normals /= np.linalg.norm(normals, axis=1)[:, None]
+        contacts = [("ball", rng.normal(scale=0.05, size=3) - 0.1 * normal, normal) for normal in normals]
+        q, v = ball().neutral(), rng.normal(size=6)
+        v[:3] -= normals.sum(axis=0)
+        before = ug.kinetic_energy(ball(), q, v)
+        for law in NEVER_GAIN:
+            found = ug.impact(ball(), q, v, contacts, 1.0, friction=0.7, law=law)
+            assert found.certificate < SOLVED
+            assert found.normal_velocities_after.min() > -1e-8
+            assert ug.kinetic_energy(ball(), q, found.v_after) < before * (1.0 + 1e-10) and not found.energy_gain
+        struck = impact_by_newton(q, v, contacts)
+        none += struck is None
+        assert struck is None or struck.certificate < 1e-6
+    assert none > 2
+
+
 # arguments --------------------------------------------------------------------------------------------------
 
 

@@ -371,7 +371,7 @@ def test_errors_of_the_robot_file_are_passed_on(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ScenarioError,
-        match=r"none\.toml:0: file: No such file or directory, expected a readable TOML file, or a bundled scenario: bouncing_ball, branched12",
+        match=r"none\.toml:0: file: No such file or directory, expected a readable TOML file, or a bundled scenario: backspin, block_on_incline",
     ):
         read_scenario(tmp_path / "none.toml")
     with pytest.raises(ScenarioError, match="expected a readable TOML file"):

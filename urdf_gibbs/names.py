@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "Paradox", "PlotKind", "Quantity", "Side", "Theme"]
+__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "Paradox", "PlotKind", "Quantity", "Scheme", "Side", "Theme"]
 
 Base = Literal["fixed", "floating", "planar"]
 """What the root link may do."""
@@ -54,6 +54,9 @@ Law = Literal["newton", "newton_equality", "poisson", "moreau", "energetic"]
 
 Paradox = Literal["impact", "stop"]
 """What happens where no contact forces obey Coulomb's law: an impact without collision, or an error."""
+
+Scheme = Literal["events", "time_stepping"]
+"""How a simulation goes on: from event to event, or by steps of one length."""
 
 Side = Literal["left", "right"]
 """Of an impact: the state before it, or after it."""

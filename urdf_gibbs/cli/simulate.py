@@ -49,6 +49,10 @@ def simulate(
     restitution: Annotated[
         float | None, typer.Option(metavar="E", help="From 0 to 1, instead of the file's; walls that have their own keep it.")
     ] = None,
+    friction: Annotated[
+        float | None,
+        typer.Option(metavar="MU", help="0 or more, instead of the file's; walls, points and pairs that have their own keep it."),
+    ] = None,
     rtol: Annotated[float | None, typer.Option(metavar="X", help="Relative tolerance of the integrator, instead of the file's.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Do not shorten long tables.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
@@ -59,8 +63,11 @@ def simulate(
     Exit code 0; 1: the motion could not go on, or a result could not be written; 2: the scenario, its robot or an option cannot
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
-    _check_options(duration, law, restitution, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
-    changes = {name: value for name, value in (("duration", duration), ("law", law), ("restitution", restitution)) if value is not None}
+    _check_options(
+        duration, law, restitution, friction, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html}
+    )
+    given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction}
+    changes = {name: value for name, value in given.items() if value is not None}
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
     )
@@ -97,7 +104,12 @@ class _Outputs(NamedTuple):
 
 
 def _check_options(
-    duration: float | None, law: str | None, restitution: float | None, rtol: float | None, paths: dict[str, str | None]
+    duration: float | None,
+    law: str | None,
+    restitution: float | None,
+    friction: float | None,
+    rtol: float | None,
+    paths: dict[str, str | None],
 ) -> None:
     """Refuse what cannot work before anything is computed."""
     for hint, value in (("--duration", duration), ("--rtol", rtol)):
@@ -105,6 +117,8 @@ def _check_options(
             raise typer.BadParameter(f"{value} is not a positive number", param_hint=hint)
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
+    if friction is not None and not 0.0 <= friction < math.inf:
+        raise typer.BadParameter(f"{friction} is not a number of 0 or more", param_hint="--friction")
     if law is not None and law.replace("-", "_") not in LAWS:
         raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
     for hint, path in paths.items():
@@ -144,7 +158,7 @@ def _perform(file: str, changes: dict[str, Any], rtol: float | None, outputs: _O
     if outputs.json:
         failures += _write_report(report | {"impacts": [impact_of(impact) for impact in trajectory.impacts]}, outputs.json)
     if not outputs.quiet and outputs.json != "-":
-        print_run(scenario, trajectory, report, outputs.everything, changed=bool(changes.keys() & {"law", "restitution"}))
+        print_run(scenario, trajectory, report, outputs.everything, changed=bool(changes.keys() & {"law", "restitution", "friction"}))
         for path in written:
             out.print(f"written: {path}", markup=False)
     if page is not None:

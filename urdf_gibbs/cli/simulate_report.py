@@ -47,6 +47,7 @@ def impact_of(impact: Impact) -> dict[str, Any]:
         "angles": _finite(np.degrees(impact.angles_of_attack).tolist()),
         "velocity_changes": changes(impact).tolist(),
         "impulses": impact.impulses.tolist(),
+        "tangential_impulses": impact.tangential_impulses.tolist(),
         "energy_before": impact.energy_before,
         "energy_after": impact.energy_after,
         "law": impact.law,
@@ -58,7 +59,7 @@ def impact_of(impact: Impact) -> dict[str, Any]:
 
 def _phase(phase: Phase) -> dict[str, Any]:
     times = {"start": phase.start, "end": phase.end, "end_of_bouncing": phase.accumulation}
-    return {"point": phase.point, "wall": phase.wall, **_finite(times)}
+    return {"point": phase.point, "wall": phase.wall, "mode": phase.mode, **_finite(times)}
 
 
 def changes(impact: Impact) -> Any:
@@ -86,7 +87,8 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
     lost = 0.0 - float(np.diff(total)[sudden].sum())  # not minus zero
-    sources = ["work of the torques"] if np.any(scenario.torque) else []
+    sources = ["work of the torques"] if np.any(scenario.torque) or scenario.controller is not None else []
+    sources += ["work of friction"] if any(phase.mode == "slip" for phase in trajectory.phases) else []
     sources += ["work of moving walls that carry the robot"] if moving(scenario) and trajectory.phases else []
     sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
     beams = [joint.beam for joint in scenario.robot.joints if joint.beam is not None]

@@ -31,6 +31,9 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
     own = [f"{_wall(wall)} {wall.restitution:g}" for wall in scenario.walls if wall.restitution is not None]
     if own:
         out.print(f"restitution of their own: {', '.join(own)}", markup=False)
+    rough = [f"{_wall(wall)} {_friction(wall.friction)}" for wall in scenario.walls if wall.friction is not None]
+    if rough:
+        out.print(f"friction of their own: {', '.join(rough)}", markup=False)
     _show(_impact_table(scenario, trajectory.impacts, everything))
     if report["flagged"] is None:
         out.print(f"more than {MANY} impacts: flags are given for those shown only")
@@ -41,13 +44,19 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
     if report["reference"]:
         _show(_reference_table(report["reference"]))
         if changed:
-            out.print("The law or the restitution is not the file's: the two need not agree.")
+            out.print("The law, the restitution or the friction is not the file's: the two need not agree.")
     statistics = report["statistics"]
     speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
     out.print(
         f"{report['simulated']:g} s in {statistics['steps']} steps, {statistics['rejected']} rejected, "
         f"{statistics['evaluations']} evaluations, {_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
     )
+
+
+def _friction(friction: Any) -> str:
+    """A coefficient, two of them, or where they come from."""
+    values = dict.fromkeys(friction) if isinstance(friction, list | tuple) else [friction]
+    return ", ".join(f"{value:g}" if isinstance(value, float | int) else str(value) for value in values)
 
 
 def _wall(wall: Wall) -> str:
@@ -65,7 +74,9 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         *(["joint limits"] if scenario.joint_limits else []),
         *(["damping"] if scenario.damping else []),
         *(["torques"] if np.any(scenario.torque) else []),
+        *([f"controller at {scenario.controller.rate:g} Hz"] if scenario.controller is not None else []),
         f"law {scenario.law}, restitution {scenario.restitution:g}",
+        *([f"friction {_friction(scenario.friction)}"] if scenario.friction else []),
         f"{scenario.duration:g} s, rtol {trajectory.settings['rtol']:g}",
     ]
     return "; ".join(parts)
@@ -77,7 +88,8 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
     shown = _ends(impacts, everything)
     several = len({wall for part in shown for impact in part for wall in impact.walls}) > 1
     heads = ["time\n[s]", "points", *(["walls"] if several else []), "angle of\nattack\n[deg]", "change of\nvelocity\n[m/s]"]
-    heads += ["impulse\n[N s]", "energy\nbefore\n[J]", "energy\nafter\n[J]"]
+    rough = any(impact.tangential_impulses.any() for part in shown for impact in part)
+    heads += ["impulse\n[N s]", *(["of friction\n[N s]"] if rough else []), "energy\nbefore\n[J]", "energy\nafter\n[J]"]
     flagged = any(flags(impact) for part in shown for impact in part)
     limits = scenario.joint_limits and any(joint.type == "revolute" for joint in scenario.robot.joints)
     table = _table(_count(len(impacts), "impact"), *heads, *(["flags"] if flagged else []), text=("points", "walls", "flags"))
@@ -89,10 +101,9 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
         for impact in part:
             walls = [_listed(tuple(dict.fromkeys(wall for wall in impact.walls if wall)), everything)] if several else []
             row = [f"{impact.time:.6f}", _listed(impact.points, everything), *walls]
-            numbers = ((np.degrees(impact.angles_of_attack), ".2f"), (changes(impact), ".4g"), (impact.impulses, ".4g"))
-            row += [_each(values, form, everything) for values, form in numbers]
-            if np.isnan(impact.positions).all():  # joint limits have no angle
-                row[-3] = ""
+            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".2f", everything)  # limits
+            row += [angles, *(_each(values, ".4g", everything) for values in (changes(impact), impact.impulses))]
+            row += [_each(np.linalg.norm(impact.tangential_impulses, axis=1), ".4g", everything)] if rough else []
             row += [f"{impact.energy_before:.6g}", f"{impact.energy_after:.6g}", ", ".join(flags(impact))]
             _add(table, *row[: len(table.columns)])
     return table
@@ -101,16 +112,16 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
 def _phase_table(phases: Sequence[Phase], everything: bool) -> Table | str:
     if not phases:
         return "no lasting contacts"
-    table = _table(
-        _count(len(phases), "contact phase"), "point", "wall", "start [s]", "end [s]", "end of bouncing [s]", text=("point", "wall")
-    )
+    rough = any(phase.mode for phase in phases)
+    heads = ["point", "wall", *(["mode"] if rough else []), "start [s]", "end [s]", "end of bouncing [s]"]
+    table = _table(_count(len(phases), "contact phase"), *heads, text=("point", "wall", "mode"))
     for k, part in enumerate(_ends(phases, everything)):
         if k:
             _add(table, "...", f"{len(phases) - FIRST - LAST} more: --all")
         for phase in part:
             end = f"{phase.end:.6f}" if math.isfinite(phase.end) else "still held"
             bouncing = f"{phase.accumulation:.6f}" if math.isfinite(phase.accumulation) else ""
-            _add(table, phase.point, phase.wall, f"{phase.start:.6f}", end, bouncing)
+            _add(table, phase.point, phase.wall, *([phase.mode] if rough else []), f"{phase.start:.6f}", end, bouncing)
     return table
 
 

@@ -92,7 +92,7 @@ def compile_entries() -> list[str]:
     from numba.core.registry import cpu_target
 
     import urdf_gibbs.contact.coulomb
-    import urdf_gibbs.simulation.driver  # noqa: F401  its decorators register all functions
+    import urdf_gibbs.simulation.stepping  # noqa: F401  its decorators, and those of what it imports, register all functions
     from urdf_gibbs.engine import numba_types
 
     def finished(library: Any) -> None:

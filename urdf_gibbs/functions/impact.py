@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Contacts = Sequence[tuple[str, ArrayLike, ArrayLike]]
 
+UNSOLVED = 1e-6  # a certificate above this: no impulses obey the law, or none were found
 DEPENDENT = 1e-10  # of contacts that are fully their own, K scaled to a unit diagonal: below it K's round-off decides
 
 
@@ -66,7 +67,7 @@ def impact(
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value, the equality form is asked for with friction or of contacts that depend
-            on each other, no joint moves one of them, or no impulses obey the law.
+            on each other, no joint moves one of them, or no impulses are found that obey the law.
         UnknownNameError: There is no such method, law or link.
         SingularMassMatrixError: Some motion meets no inertia.
     """
@@ -182,8 +183,9 @@ def _by_law(M: Array, told: Sequence[_Contact], v: Array, restitution: float, fr
     response = np.linalg.solve(M, J.T)
     K = J @ response
     found = impulses_by_law(law, 0.5 * (K + K.T), J @ v, np.full(k, friction), np.full(k, restitution))
-    if not found.certificate < np.inf:
-        raise ArgumentError(f"no impulses of the contacts {', '.join(one.link for one in told)} obey the law {law!r} in this state")
+    if not found.certificate < UNSOLVED:
+        names = ", ".join(one.link for one in told)
+        raise ArgumentError(f"no impulses of the contacts {names} are found that obey the law {law!r} in this state")
     p = found.impulses.reshape(k, rows)
     tangential = np.einsum("ki,kij->kj", p[:, 1:], directions[:, 1:])
     return _Found(v + response @ found.impulses, p[:, 0].copy(), tangential, found.law, found.rounds, found.certificate)

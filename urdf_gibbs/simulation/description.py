@@ -17,7 +17,7 @@ from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.names import Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -29,6 +29,8 @@ from urdf_gibbs.walls.arguments import wall_list
 Array = NDArray[np.float64]
 
 PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
+SCHEMES: tuple[Scheme, ...] = ("events", "time_stepping")
+STEPPING_LAWS: tuple[Law, ...] = ("newton", "moreau")
 LONGEST_TIE = 1e-3  # s
 QUATERNION_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 RADIANS_PER_STEP = 0.5  # of a vibrating wall
@@ -42,6 +44,8 @@ class Description:
     """
 
     robot: Robot
+    scheme: Scheme
+    step: float
     walls: tuple[Wall, ...]
     law: Law
     restitution: float
@@ -77,8 +81,12 @@ class Description:
         return self.controller is not None
 
     @property
+    def steps_in_time(self) -> bool:
+        return self.scheme == "time_stepping"
+
+    @property
     def in_stages(self) -> bool:
-        """Whether the controller is called in each stage of each step."""
+        """Whether the controller has no rate: it is called in each stage of each step, or with time stepping once in each step."""
         return self.controller is not None and self.controller_rate is None
 
     @property
@@ -104,6 +112,8 @@ class Description:
             for p in self.points
         ]
         values = {
+            "scheme": self.scheme,
+            "step": self.step,
             "rtol": self.rtol,
             "atol": self.atol,
             "longest_step": longest_step,
@@ -125,6 +135,7 @@ class Description:
 def describe(
     robot: Robot,
     *,
+    scheme: Scheme,
     walls: Wall | Iterable[Wall],
     law: Law,
     restitution: float,
@@ -147,11 +158,10 @@ def describe(
     law = one_of(law, LAWS, "law")  # type: ignore[assignment]
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
-    restitution = within(restitution, 0.0, 1.0, "restitution")
     scene = scene_friction(robot, friction)
-    paradox = one_of(paradox, PARADOXES, "paradox")  # type: ignore[assignment]
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
+    scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
@@ -163,11 +173,12 @@ def describe(
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
+        scheme=scheme,
         walls=given,
         law=law,
-        restitution=restitution,
+        restitution=within(restitution, 0.0, 1.0, "restitution"),
         friction=scene,
-        paradox=paradox,
+        paradox=one_of(paradox, PARADOXES, "paradox"),  # type: ignore[arg-type]
         gravity=read_only(vector(gravity, 3, "gravity")),
         points=resolved,
         pairs=touching,
@@ -177,20 +188,20 @@ def describe(
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
         torque=read_only(vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")),
-        dense=flag(dense, "dense"),
+        dense=flag(dense, "dense") and scheme == "events",
         **numbers,
     )
-    _check_equality(described)
-    return described
+    return _without_friction_by_equality(described)
 
 
-def _check_equality(described: Description) -> None:
-    """The papers' law knows no friction."""
+def _without_friction_by_equality(described: Description) -> Description:
+    """The same; ArgumentError where the papers' law, which knows no friction, is to have some."""
     scene, rough = described.friction, [wall.friction for wall in described.walls]
     rough += [one.friction for one in described.points] + [pair.friction for pair in described.pairs]
     given = [coefficients(one, "friction") for one in rough if one is not None] + [scene.default, *scene.links.values()]
     if described.law == "newton_equality" and any(one.static > 0.0 for one in given):
         raise ArgumentError("law='newton_equality' has no form with friction; expected 'newton', 'moreau', 'poisson' or 'energetic'")
+    return described
 
 
 def _checked_numbers(numbers: dict[str, Any]) -> dict[str, float]:
@@ -213,6 +224,20 @@ def _check_controller(controller: Any, rate: Any, switches: Any, torque: Any) ->
         raise ArgumentError(
             f"switches={switches!r}, expected a function of (t, q, v), with a controller(t, q, v, sides) that is called without a rate"
         )
+
+
+def _check_scheme(scheme: Scheme, law: Law, switches: Any, step: float) -> Scheme:
+    """The scheme; ArgumentError for what it cannot do."""
+    scheme = one_of(scheme, SCHEMES, "scheme")  # type: ignore[assignment]
+    if scheme == "events":
+        return scheme
+    if law not in STEPPING_LAWS:
+        raise ArgumentError(f"law={law!r} with scheme='time_stepping', expected 'newton' or 'moreau'")
+    if switches is not None:
+        raise ArgumentError("switches with scheme='time_stepping', which has no events; expected a controller without them")
+    if step == np.inf:
+        raise ArgumentError("step=inf, expected a finite number of seconds")
+    return scheme
 
 
 def _resistance(robot: Robot) -> Array:

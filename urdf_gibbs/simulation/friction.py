@@ -38,6 +38,17 @@ SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the ne
 # rows -------------------------------------------------------------------------------------------------
 
 
+@jit
+def nonzero_range(x: Array) -> tuple[int, int]:
+    """Where the entries of x that are not zero begin and end."""
+    low, high = 0, x.shape[0]
+    while low < high and x[low] == 0.0:
+        low += 1
+    while high > low and x[high - 1] == 0.0:
+        high -= 1
+    return low, high
+
+
 @block(ROUGH_ROWS, System, float, int)
 def rough_rows(s: System, t: float, k: int) -> int:
     """Of the first k contacts of s.selected at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
@@ -62,13 +73,15 @@ def rough_rows(s: System, t: float, k: int) -> int:
             tangent_rows(s, f, c, t, n)
             n += 2
     f.at[k] = n
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
         copy(f.R[i], f.B[i])
         half_solve(s.tree.above, s.M, f.B[i])
+        low[i], high[i] = nonzero_range(f.B[i])
     for i in range(n):
         for j in range(i + 1):
             value = 0.0
-            for m in range(b.shape[0]):
+            for m in range(max(low[i], low[j]), min(high[i], high[j])):
                 value += f.B[i, m] * f.B[j, m]
             f.K[i * n + j] = value
             f.K[j * n + i] = value

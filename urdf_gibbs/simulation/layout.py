@@ -20,6 +20,7 @@ FINISHED, PAUSED, RETRY = -1, -2, -3
 SOLVE, FACTORISE_MASS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, UPDATE_GAPS = range(8)
 FIRST_CLOSING, OPENING_RATE, IMPACT, CHOOSE_HELD, PROJECT, RESOLVE_CONTACTS, LAND, ADVANCE, REPORT, SAFE_STEP = range(8, 18)
 ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_CHOOSE, ROUGH_PROJECT, ROUGH_PARADOX = range(18, 26)
+ADVANCE_STEPS = 26
 
 LCP, LEAST_NORM, LEAST_NORM_PUSH = range(len(LAWS), len(LAWS) + 3)  # problems that ``solve`` knows besides the impact laws
 
@@ -115,7 +116,7 @@ class State(Struct):
 
     # times [s]
     time: Float
-    step_length: Float  # proposed step; after a landing, the step taken
+    step_length: Float  # proposed step; after a landing, the step taken; of time stepping, every step
     next_call: Float  # of the controller
     settled_at: Float  # when the held contacts were last chosen
     last_impact: Float
@@ -173,6 +174,10 @@ class State(Struct):
     # progress with a controller that is called in stages
     watched_since: Float
     watched_steps: Int  # tried since
+    # time stepping
+    worst_certificate: Float  # of the contact problems
+    deepest: Float  # [m] penetration in the middle of a step
+    bounces: Int  # contacts that restitution has thrown back
 
 
 @struct

@@ -18,12 +18,24 @@ from urdf_gibbs.contact.own_contacts import own_contacts
 from urdf_gibbs.engine.jit import block_addresses
 from urdf_gibbs.engine.kernel import c_function
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation import driver as driver  # imported to register its blocks
+from urdf_gibbs.simulation import stepping as stepping  # imported to register its blocks, and those of the driver
 from urdf_gibbs.simulation.controller import ControllerCallbacks
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import EXTENDED, POWERS
 from urdf_gibbs.simulation.friction_layout import STATIC, Friction
-from urdf_gibbs.simulation.layout import ADVANCE, CONTACT_WIDTH, DISTANCE, IMPACT_WIDTH, SLIDE, UPDATE_GAPS, Code, Record, State, System
+from urdf_gibbs.simulation.layout import (
+    ADVANCE,
+    ADVANCE_STEPS,
+    CONTACT_WIDTH,
+    DISTANCE,
+    IMPACT_WIDTH,
+    SLIDE,
+    UPDATE_GAPS,
+    Code,
+    Record,
+    State,
+    System,
+)
 from urdf_gibbs.simulation.own_step import TABLE, own_step
 
 Array = NDArray[np.float64]
@@ -45,8 +57,9 @@ class Program:
         self.record = _make_record(description.robot, len(candidates.points), description.dense, len(self.system.friction.mode))
         self._initial = [(struct, struct.numbers()) for struct in (self.system, self.state, self.record)]
         where = self.system._address, self.state._address
+        advance = ADVANCE_STEPS if description.steps_in_time else ADVANCE
         # advance(steps) takes at most so many steps and returns a status of layout.py.
-        self.advance: Callable[[int], int] = partial(_ADVANCE(int(self.system.blocks[ADVANCE])), *where, self.record._address)
+        self.advance: Callable[[int], int] = partial(_ADVANCE(int(self.system.blocks[advance])), *where, self.record._address)
         # update_gaps(t, PRESENT) computes state.gaps from state.y, (t, NEXT) state.new_gaps from state.new; returns a status.
         self.update_gaps: Callable[[float, int], int] = partial(_UPDATE_GAPS(int(self.system.blocks[UPDATE_GAPS])), *where)
 
@@ -88,7 +101,7 @@ def _c_functions(description: Description, callbacks: ControllerCallbacks | None
 
 def _make_code(description: Description, functions: dict[str, Any]) -> Code:
     addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
-    if _has_constant_torque(description):
+    if _has_constant_torque(description) and not description.steps_in_time:
         own = own_step(description.robot)
         addresses |= {name: own.address(name) for name in ("step", "dense")}
     return Code(**addresses)
@@ -139,14 +152,14 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         **{name: np.zeros((nc, nv)) for name in ("J", "B")},
         **{name: np.zeros(nc) for name in ("gap", "rate", "accel", "u", "e", "lam")},
         K=np.zeros(nc * nc),
-        friction=_friction(candidates, nv),
+        friction=_friction(candidates, nv, description.steps_in_time),
     )
 
 
-def _friction(candidates: Candidates, nv: int) -> Friction:
-    """Working memory for contacts with friction; empty where there is none."""
+def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
+    """Working memory for contacts with friction; empty where there is none, unless it is wanted always."""
     rough = bool((candidates.contacts.friction[:, STATIC] > 0.0).any())
-    nc = len(candidates.points) if rough else 0
+    nc = len(candidates.points) if rough or always else 0
     rows = 3 * nc
     problem = Problem(
         **{name: np.zeros(rows) for name in ("b", "p")},
@@ -191,7 +204,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
     )  # a planar joint can carry its body anywhere
     turning[:, SLIDE] = [joint.iq if joint.type == "prismatic" else -1 for joint in joints]
     state = State(
-        step_length=FIRST_STEP,
+        step_length=description.step if description.steps_in_time else FIRST_STEP,
         settled_at=-1.0,
         last_impact=-1.0,
         counted_at=-np.inf,

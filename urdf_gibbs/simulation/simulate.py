@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.names import Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -34,6 +34,8 @@ def simulate(
     restitution: float = 1.0,
     controller: Controller | None = None,
     *,
+    scheme: Scheme = "events",
+    step: float = 1e-3,
     friction: SceneFrictionLike = 0.0,
     paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
@@ -70,6 +72,12 @@ def simulate(
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).
+        scheme: "events": all that follows here, exact to the tolerances. "time_stepping": steps of one length, each with one contact
+            problem by Coulomb's law, for many contacts: of second order in flight and of first order over impacts. Its laws are "newton"
+            and "moreau"; it has no list of impacts, its contact forces are impulses divided by ``step``, and a controller without a
+            rate is called once in each step. ``statistics`` tells the "worst_certificate" of the contact problems, how many contacts
+            were thrown back ("bounces") and the "deepest" penetration [m].
+        step: Length of the steps of "time_stepping" [s].
         friction: Coefficient of Coulomb friction, or (static, kinetic), of contacts (joint limits have none) where neither the pair nor
             the point nor the wall, in this order, has its own. "urdf": each link's, where Bullet, Gazebo or Drake look for it in the
             URDF, 0 and a warning for links without; ("urdf", 0.5): 0.5 for these. Of two links that touch each other the lower counts.
@@ -114,8 +122,9 @@ def simulate(
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
+    schemes: dict[str, Any] = {"scheme": scheme, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
-    return _simulator(robot, {**touching, **laws, **forces, **accuracy, "dense": dense, "memory": memory}).run(*start, progress)
+    return _simulator(robot, {**touching, **laws, **forces, **accuracy, **schemes, "dense": dense, "memory": memory}).run(*start, progress)
 
 
 SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options

@@ -20,7 +20,7 @@ from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
-from urdf_gibbs.names import Law, Paradox
+from urdf_gibbs.names import Law, Paradox, Scheme
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
@@ -54,6 +54,8 @@ class Simulator:
     Args:
         robot: Made by ``load``.
         walls: What the robot can touch; these and all that follow have the meaning that they have for ``simulate``.
+        scheme: How the run goes on, "events" or "time_stepping".
+        step: Length of the steps of "time_stepping" [s].
         law: How impulses follow from the velocities before.
         restitution: In [0, 1], where a wall has none of its own.
         friction: Coefficient of Coulomb friction, or (static, kinetic), or "urdf".
@@ -96,6 +98,8 @@ class Simulator:
         robot: Robot,
         *,
         walls: Wall | Iterable[Wall] = (),
+        scheme: Scheme = "events",
+        step: float = 1e-3,
         law: Law = "newton",
         restitution: float = 1.0,
         friction: SceneFrictionLike = 0.0,
@@ -124,7 +128,7 @@ class Simulator:
         control: dict[str, Any] = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
         forces: dict[str, Any] = {"gravity": gravity, "damping": damping, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
-        kept: dict[str, Any] = {"resolution": resolution, "dense": dense, "memory": memory}
+        kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
         self.description = describe(robot, **touching, **laws, **forces, **accuracy, **kept)
         self.robot, self.law, self.restitution = robot, self.description.law, self.description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
@@ -238,6 +242,9 @@ class Simulator:
 
     def _statistics(self, seconds: float) -> dict[str, Any]:
         state = self._program.state
+        if self.description.steps_in_time:
+            measured = {"worst_certificate": state.worst_certificate, "deepest": state.deepest, "bounces": state.bounces}
+            return {"steps": state.accepted, "impacts": 0, **measured, "seconds": seconds}
         return {
             "steps": state.accepted,
             "rejected": state.rejected,

@@ -214,7 +214,8 @@ class Trajectory:
         """A pandas table of the rows.
 
         Returns:
-            The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind> and force.<contact>.
+            The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind>, force.<contact> and, where a contact has some,
+            friction.<contact>.x, .y and .z in the world.
 
         Raises:
             ImportError: pandas is not installed.
@@ -228,6 +229,9 @@ class Trajectory:
         columns |= {f"v.{name}": self.v[:, i] for i, name in enumerate(self.robot.velocity_names)}
         columns |= {f"energy.{kind}": values for kind, values in self.energies._asdict().items()}
         columns |= {f"force.{name}": self.contact_forces[:, i] for i, name in enumerate(self.contact_names)}
+        for i, name in enumerate(self.contact_names):
+            if self.friction_forces[:, i].any():
+                columns |= {f"friction.{name}.{axis}": self.friction_forces[:, i, k] for k, axis in enumerate("xyz")}
         return pandas.DataFrame(columns)
 
     def plot(

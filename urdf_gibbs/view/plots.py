@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import listed, one_of, path_of
@@ -27,6 +28,8 @@ from urdf_gibbs.simulation.trajectory import Impact, Trajectory, coordinate_name
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of
 from urdf_gibbs.view.elastic import strain_energy, units
+from urdf_gibbs.view.force_panel import carrying, key_of_friction
+from urdf_gibbs.view.force_panel import lines as force_lines
 from urdf_gibbs.view.motion import Samples, moved, moving_axes, samples, spread
 from urdf_gibbs.view.snapshots import chosen, draw_scene, scene, walls_of
 from urdf_gibbs.view.themes import LARGE, MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
@@ -41,7 +44,6 @@ MANY_LINES = 24  # of one panel: as many as line styles can tell apart
 MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes time to construct
 SOME_IMPACTS = 2_000
 MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
-MANY_ROWS = 4_000  # of contact forces
 DPI = 150
 WIDE, NARROW = 13.0, 9.5  # inches
 PANEL, CHARACTERS = 2.3, 10  # inches of a panel's height; characters of the title in an inch
@@ -135,7 +137,7 @@ class _Plotter:
             "modes": self.robot.is_flexible,
             "energies": True,
             "impulses": bool(self.impacts),
-            "forces": bool(self._forces()),
+            "forces": bool(carrying(self.trajectory)),
             "snapshots": bool(self.robot.joints),
         }
         return tuple(kind for kind, tells in kinds.items() if tells)
@@ -368,29 +370,18 @@ class _Plotter:
         axes.axhline(0.0, color=self.theme.text, lw=0.6)
         legend(axes, handles, labels, self.theme, handlelength=1.2)
 
-    def _forces(self) -> list[int]:
-        """Lasting contacts that carry something, the strongest first."""
-        forces = np.abs(np.nan_to_num(self.trajectory.contact_forces)).max(axis=0, initial=0.0)
-        return [int(k) for k in np.argsort(-forces, kind="stable") if forces[k] > 0.0]
-
     def _contact_forces(self, sub: Any, columns: int, number: int) -> None:
         axes = self._time_axes(sub, 1, columns, number, "forces of lasting contacts", "force [N]")
-        which = self._forces()
+        which = carrying(self.trajectory)
         if not which:
             self._nothing(axes, "no lasting contacts")
             return
-        rows = spread(np.arange(len(self.trajectory), dtype=np.float64), MANY_ROWS).astype(np.intp)
-        t = self.trajectory.t[rows]
-        breaks = np.flatnonzero(np.diff(t) == 0.0) + 1
-        t = np.insert(t, breaks, np.nan)
-        handles, labels = [], []
-        for k, contact in enumerate(sorted(which[:MANY_POINTS])):
-            force = np.insert(self.trajectory.contact_forces[rows, contact], breaks, np.nan)
-            point, _, wall = self.trajectory.contact_names[contact].partition("|")
-            handles.append(self._line(axes, t, force, k, f"forces {self.trajectory.contact_names[contact]}"))
-            labels.append(shown(f"{point} on {wall}" if wall else point))
+        made = force_lines(self.trajectory, sorted(which[:MANY_POINTS]), self.theme)
+        drawn = [self._line(axes, line.t, line.force, 0, line.gid, **line.look) for line in made]
+        labelled = [(handle, line.label) for handle, line in zip(drawn, made, strict=True) if line.label]
+        labelled += [(Line2D([], [], **look), label) for look, label in key_of_friction(made, self.theme)]
         title = f"{len(which) - MANY_POINTS} more contacts" if len(which) > MANY_POINTS else None
-        legend(axes, handles, labels, self.theme, title=title)
+        legend(axes, [handle for handle, _ in labelled], [label for _, label in labelled], self.theme, title=title)
 
     def _snapshots(self) -> Shape:
         """Fig. 18."""

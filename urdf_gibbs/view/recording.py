@@ -8,7 +8,7 @@ dozen coordinates stays below 10 MB, meshes apart. ``drawn_impacts`` chooses, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
+from urdf_gibbs.view.contact_forces import lasting_forces
 from urdf_gibbs.view.contacts import chosen_points, contacts_of, struck_points
 from urdf_gibbs.view.elastic import strain_energy
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.motion import positions as places_of
 from urdf_gibbs.view.motion import spread
+from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
 
@@ -77,11 +79,16 @@ def frame_times(trajectory: Trajectory, frames: int | None = None, drawn: Sequen
 
 
 def recording(
-    trajectory: Trajectory, times: Array, trails: Sequence[str] | None = None, drawn: Sequence[int] | None = None
+    trajectory: Trajectory,
+    times: Array,
+    trails: Sequence[str] | None = None,
+    drawn: Sequence[int] | None = None,
+    walls: Mapping[str, Wall] | None = None,
 ) -> dict[str, Any]:
     """The motion at these times, for the page. ``trails`` names contact points or links; None: the points that struck something.
 
-    drawn: the numbers of the impacts that it shows; None: drawn_impacts.
+    drawn: the numbers of the impacts that it shows; None: drawn_impacts. walls: by name; forces of lasting contacts with others, and all
+    where it is None, are left out.
     """
     robot = trajectory.robot
     turning = {joint.name for joint in robot.joints if joint.type != "prismatic"}
@@ -97,6 +104,7 @@ def recording(
         "impacts": [_impact(impact, turning) for impact in shown],
         "all_impacts": len(trajectory.impacts),
         "energies": _energies(trajectory, times, q, v, shown),
+        "forces": lasting_forces(trajectory, times, q, walls or {}),
         "trails": [{"name": point.name, "positions": packed(ways[:, i])} for i, point in enumerate(points)],
         "status": trajectory.status,
     }
@@ -132,6 +140,7 @@ def _impact(impact: Impact, turning: set[str]) -> dict[str, Any]:
         "positions": [x if ok else None for x, ok in zip(positions.tolist(), known, strict=True)],
         "normals": [x if ok else None for x, ok in zip(np.nan_to_num(impact.normals[own]).tolist(), known, strict=True)],
         "impulses": impulses[own].tolist(),
+        "tangential": np.nan_to_num(impact.tangential_impulses[own]).tolist() if impact.tangential_impulses.any() else None,
         "units": ["N s" if ok or point not in turning else "N m s" for point, ok in zip(points, known, strict=True)],
         "left_out": impact.k - len(own),
     }

@@ -190,7 +190,7 @@ def animation(
         "robot": robot_data(robot, scene, start),
         "points": contact_points(contacts_of(robot, trajectory.settings)),
         "walls": [_wall(one, times) for one in drawn],
-        "motion": recording(trajectory, times, trails, impacts),
+        "motion": recording(trajectory, times, trails, impacts, {name: wall for wall, name in named}),
         "notes": [*notes, *scene.notes],
         "camera": camera(
             _with_walls(box, drawn), scene.bounds if scene.visible else _box(_joints(robot, start[None])), trajectory.gravity, _box(ways)

@@ -18,7 +18,10 @@ MOST_ROUNDS = 100  # half of them with restitution
 
 
 class LawImpulses(NamedTuple):
-    """``impulses`` (n,) [N s], the ``law`` that was applied, after how many ``rounds``, and the worst ``certificate`` of these."""
+    """``impulses`` (n,) [N s], the ``law`` that was applied, after how many ``rounds``, and the worst ``certificate`` of these.
+
+    Each round's certificate counts as much as its velocities do beside those of the first.
+    """
 
     impulses: Array
     law: Law
@@ -47,11 +50,12 @@ def impulses_by_law(law: Law, K: Array, u: Array, friction: Array, restitution: 
     )
     record = RoughImpact(problem=problem, u=np.array(u, dtype=np.float64), e=np.array(restitution, dtype=np.float64))
     asked, total, normal = LAWS.index(law), np.zeros(n), problem.at[:k]
-    applied, worst, turn, bound = asked, 0.0, 0, CALM * np.abs(u).max(initial=0.0)
-    while turn < MOST_ROUNDS and worst < np.inf and (turn == 0 or (record.u[normal] < -bound).any()):
+    fastest = max(np.abs(u).max(initial=0.0), 1e-300)
+    applied, worst, turn = asked, 0.0, 0
+    while turn < MOST_ROUNDS and worst < np.inf and (turn == 0 or (record.u[normal] < -CALM * fastest).any()):
         turn += 1
-        record.law = asked
-        certificate = float(solve(record))
+        record.law, share = asked, min(1.0, np.abs(record.u).max(initial=0.0) / fastest)
+        certificate = float(solve(record)) * (share if turn > 1 else 1.0)
         worst = max(worst, certificate) if certificate < np.inf else np.inf
         applied = applied if record.law == asked else record.law
         total += problem.p

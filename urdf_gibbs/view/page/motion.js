@@ -3,6 +3,7 @@
 const SPEEDS = [0.01, 0.03, 0.1, 0.3, 1, 2, 5];
 const ENERGIES = [["kinetic", "#D55E00"], ["potential", "#009E73"], ["total", "#0072B2"]];
 const FLEXIBLE_ENERGIES = [["kinetic", "#D55E00"], ["gravity", "#009E73"], ["strain", "#CC79A7"], ["total", "#0072B2"]];
+const MODE_COLOURS = [0, 0x0072b2, 0x009e73, 0xcc79a7]; // by the number of a mode: free, held without friction, sticks, slips
 const FLASH = 0.35; // seconds of the viewer's time for which an impulse stays in sight
 
 class Motion {
@@ -19,6 +20,7 @@ class Motion {
     this.impacts = this.record.impacts;
     this.kinds = this.record.energies.strain ? FLEXIBLE_ENERGIES : ENERGIES;
     this.arrows();
+    this.forces();
     this.trails();
   }
 
@@ -58,6 +60,7 @@ class Motion {
     this.time = Math.min(this.last, Math.max(this.first, time));
     this.stage.apply(this.configuration(this.time));
     this.moveWalls();
+    this.showForces();
     this.showArrows();
     this.drawTrails();
     this.scrubber.value = this.time;
@@ -110,9 +113,9 @@ class Motion {
   // impacts, trails, walls -----------------------------------------------------------------------
 
   arrows() {
-    const layer = this.overlays.layer("impulses", "Impulses", "m", true, "at an impact, along the normal, as long as the impulse is large");
+    const layer = this.overlays.layer("impulses", "Impulses", "m", true, "at an impact, as long as the impulse is large, with the part of friction");
     let largest = 1e-300; // of the arrows: the limit of a joint has none, and another unit
-    for (const impact of this.impacts) impact.impulses.forEach((impulse, i) => { if (impact.positions[i]) largest = Math.max(largest, Math.abs(impulse)); });
+    for (const impact of this.impacts) impact.impulses.forEach((_, i) => { if (impact.positions[i]) largest = Math.max(largest, Math.hypot(...this.impulse(impact, i))); });
     this.longest = 0.35 * this.stage.data.camera.robot_size;
     this.shortest = 0.03 * this.stage.data.camera.robot_size; // still seen as an arrow
     this.scale = this.longest / largest;
@@ -121,6 +124,42 @@ class Motion {
     if (this.impacts.length) layer.objects.push(this.holder);
     else this.overlays.layers.delete("impulses");
     this.flash = null;
+  }
+
+  // What a contact of an impact gives [N s], along the normal and by friction.
+  impulse(impact, i) {
+    return impact.normals[i].map((x, k) => impact.impulses[i] * x + (impact.tangential ? impact.tangential[i][k] : 0));
+  }
+
+  // Forces of lasting contacts: a colour for each mode.
+  forces() {
+    this.carried = this.record.forces || [];
+    this.forceHolder = this.stage.add(new THREE.Group());
+    this.forceHolder.name = "forces";
+    if (!this.carried.length) return;
+    const help = "of lasting contacts, as long as the force is large, up to a bound: green sticks, purple slips, blue without friction";
+    this.overlays.layer("forces", "Contact forces", "o", true, help).objects.push(this.forceHolder);
+    const sizes = []; // the largest force of each frame in which something is carried
+    for (let k = 0; k < this.t.length; k++) {
+      const largest = Math.max(...this.carried.map((one) => Math.hypot(...one.force.data.subarray(3 * k, 3 * k + 3))));
+      if (largest > 0) sizes.push(largest);
+    }
+    const usual = sizes.sort((a, b) => a - b)[sizes.length >> 1] || 1; // a landing may carry many times as much for a moment
+    this.forceScale = 0.5 * this.longest / usual;
+  }
+
+  showForces() {
+    if (!this.carried.length) return;
+    const k = this.frameBefore(this.time), radius = 0.006 * this.stage.data.camera.robot_size;
+    this.forceHolder.clear();
+    for (const one of this.carried) {
+      const force = Array.from(one.force.data.subarray(3 * k, 3 * k + 3)), size = Math.hypot(...force), mode = one.mode.data[k];
+      if (!mode || !(this.forceScale * size > 4 * radius)) continue; // shorter than its head
+      const made = arrow(force.map((x) => x / size), Math.min(this.longest, this.forceScale * size), radius, MODE_COLOURS[mode], ON_TOP);
+      made.position.set(...one.place.data.subarray(3 * k, 3 * k + 3));
+      made.userData = { contact: one.name, force: size, mode };
+      this.forceHolder.add(made);
+    }
   }
 
   // The impact that is in sight now: the one at this time, while playing also one that has just been.
@@ -148,9 +187,9 @@ class Motion {
     const radius = 0.008 * this.stage.data.camera.robot_size;
     impact.points.forEach((point, i) => {
       if (!impact.positions[i] || !impact.impulses[i]) return;
-      const sign = Math.sign(impact.impulses[i]);
-      const length = Math.max(this.shortest, this.scale * Math.abs(impact.impulses[i]));
-      const made = arrow(impact.normals[i].map((x) => sign * x), length, radius, 0xd55e00, ON_TOP); // it points into the body that is struck
+      const vector = this.impulse(impact, i), size = Math.hypot(...vector);
+      const length = Math.max(this.shortest, this.scale * size);
+      const made = arrow(vector.map((x) => x / size), length, radius, 0xd55e00, ON_TOP); // it points into the body that is struck
       made.position.set(...impact.positions[i]);
       made.userData = { point, impulse: impact.impulses[i] };
       this.holder.add(made);

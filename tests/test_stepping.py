@@ -1,0 +1,259 @@
+"""Time stepping against closed forms and against the event-driven scheme, to which it converges as the step becomes short."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from examples import FOLDER
+from numpy.typing import NDArray
+
+import urdf_gibbs as ug
+from urdf_gibbs import load, simulate, walls
+from urdf_gibbs.errors import ArgumentError, SimulationError
+
+Array = NDArray[np.float64]
+
+G = 9.81
+FLOOR = walls.Plane(normal=(0, 0, 1), point=(0, 0, 0))
+ROUND_OFF = 1e-11  # a thousand steps of numbers of order one
+
+
+def body(mass: float, moments: tuple[float, float, float]) -> ug.Robot:
+    """A free body with its centre of mass at its origin."""
+    x, y, z = moments
+    inertia = f'<mass value="{mass}"/><inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/>'
+    return load(f'<robot name="one"><link name="body"><inertial>{inertia}</inertial></link></robot>', base="floating")
+
+
+def stepped(robot: ug.Robot, q: Any, v: Any, duration: float, step: float, **options: Any) -> ug.Trajectory:
+    return simulate(robot, q, v, duration, scheme="time_stepping", step=step, **options)
+
+
+CUBE = body(2.0, (0.04, 0.04, 0.04))
+CORNERS = [("body", (x, y, -0.1)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+ON_FLOOR = [0, 0, 0.1, 0, 0, 0, 1]
+BALL = body(1.0, (0.004, 0.004, 0.004))  # a full sphere of radius 0.1
+SPHERE = [("body", (0, 0, 0), 0.1)]
+
+
+def rocking() -> tuple[ug.Robot, Array, dict[str, Any]]:
+    """A block of half sizes 0.2 and 0.5 that stands on one corner, 0.1 rad from upright."""
+    a, b, angle = 0.2, 0.5, 0.1
+    c, s = np.cos(angle), np.sin(angle)
+    q = np.array([a - (c * a - s * b), 0.0, s * a + c * b, 0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)])
+    options = {"walls": FLOOR, "points": [("body", (x, 0, -b)) for x in (-a, a)], "friction": 5.0, "restitution": 0.0}
+    return body(1.0, ((b * b + 0.01) / 3, (a * a + b * b) / 3, (a * a + 0.01) / 3)), q, options
+
+
+# convergence ------------------------------------------------------------------------------------------
+
+
+def test_flight_is_of_second_order() -> None:
+    """A tumbling body of three different moments of inertia."""
+    robot, q, v = body(1.0, (0.01, 0.02, 0.025)), [0, 0, 1, 0, 0, 0, 1], [1, 2, 3, 4, 5, 6]
+    exact = simulate(robot, q, v, 1.0)
+    errors = [np.abs(stepped(robot, q, v, 1.0, h).v[-1] - exact.v[-1]).max() for h in (4e-3, 2e-3, 1e-3)]
+    assert errors[2] < 1e-3
+    ratios = np.divide(errors[:-1], errors[1:])
+    assert ratios == pytest.approx([4.0, 4.0], rel=0.05)  # the next term of the error is of third order, h times 6 rad/s
+
+
+def test_planar_joints_turn_as_they_go() -> None:
+    robot = load('<robot name="r"><link name="a"><inertial><mass value="1"/><origin xyz=".1 0 0"/>'
+                 '<inertia ixx=".01" iyy=".01" izz=".02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>', base="planar")  # fmt: skip
+    exact = simulate(robot, [0, 0, 0], [1, 2, 3], 1.0, gravity=(0, 0, 0))
+    errors = [np.abs(stepped(robot, [0, 0, 0], [1, 2, 3], 1.0, h, gravity=(0, 0, 0)).q[-1] - exact.q[-1]).max() for h in (8e-3, 4e-3, 2e-3)]
+    assert errors[2] < 1e-4
+    assert np.divide(errors[:-1], errors[1:]) == pytest.approx([4.0, 4.0], rel=0.05)
+
+
+@pytest.mark.parametrize("step", [8e-3, 4e-3, 2e-3, 1e-3, 5e-4])
+def test_a_block_slides_to_a_stop(step: float) -> None:
+    """From 3 m/s with 0.4: after 0.76452599 s and 1.14678899 m. All is linear but the step in which it stops, v = rest mu g h.
+
+    There it goes ½ v h instead of v² / (2 mu g): too far by mu g h² rest (1 - rest) / 2, an eighth of mu g h² at most.
+    """
+    run = stepped(CUBE, ON_FLOOR, [3, 0, 0, 0, 0, 0], 1.0, step, walls=FLOOR, points=CORNERS, friction=0.4, restitution=0.0)
+    moving = run.t[np.abs(run.v[:, 0]) > 1e-9]
+    assert moving[-1] < 0.76452599 < moving[-1] + step + 1e-8
+    rest = (0.76452599 - moving[-1]) / step
+    assert run.q[-1, 0] - 1.14678899 == pytest.approx(0.4 * G * step**2 * rest * (1.0 - rest) / 2.0, abs=1e-8)
+    assert {phase.mode for phase in run.phases if phase.end == np.inf} == {"stick"}
+    assert run.contact_forces[1:].sum(axis=1) == pytest.approx(2.0 * G)
+    assert run.friction_forces[1 : len(moving)].sum(axis=1)[:, 0] == pytest.approx(-0.4 * 2.0 * G)
+    assert run.statistics["deepest"] < ROUND_OFF and run.statistics["worst_certificate"] < 1e-10
+
+
+def test_a_ball_with_backspin_begins_to_roll() -> None:
+    """Radius 0.1, 3 m/s, 40 rad/s backwards, 0.25: rolls from 0.81549439 s, with 1 m/s."""
+    q, v = [0, 0, 0.1, 0, 0, 0, 1], [3, 0, 0, 0, -40, 0]
+    options: dict[str, Any] = {"walls": FLOOR, "points": SPHERE, "friction": 0.25, "restitution": 0.0}
+    exact = simulate(BALL, q, v, 1.2, **options)
+    for step in (4e-3, 2e-3, 1e-3):
+        run = stepped(BALL, q, v, 1.2, step, **options)
+        slip, stick = run.phases
+        assert (slip.mode, stick.mode) == ("slip", "stick")
+        assert stick.start <= 0.81549439 <= stick.start + step  # the step in which it begins to roll
+        assert np.hypot(run.v[-1, 0], run.v[-1, 2]) == pytest.approx(1.0, abs=ROUND_OFF)
+        assert 0.0 <= run.q[-1, 0] - exact.q[-1, 0] < 0.25 * G * step**2 / 8.0  # as for the block
+
+
+def test_a_rocking_block_converges_with_the_first_order() -> None:
+    """Impacts at 0.22380421, 0.55097856 s. The place of an impact within its step is as good as random: the errors are fitted."""
+    robot, q, options = rocking()
+    exact = simulate(robot, q, None, 0.7, **options)
+    assert [impact.time for impact in exact.impacts] == pytest.approx([0.22380421, 0.55097856], abs=1e-7)
+    times = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
+    steps = np.array([8e-3, 5.7e-3, 4e-3, 2.8e-3, 2e-3, 1.4e-3, 1e-3, 7e-4, 5e-4])
+    errors = []
+    for step in steps:
+        run = stepped(robot, q, None, 0.7, float(step), **options)
+        errors.append(np.abs(run.at(times)[0] - exact.at(times)[0]).max())
+        assert run.statistics["deepest"] < 1e-8
+    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert 0.8 < order < 1.4
+    assert max(np.array(errors) / steps) < 10.0  # rad/s: some times the 1 rad/s of the motion
+
+
+# energy -----------------------------------------------------------------------------------------------
+
+
+def test_elastic_bounces_keep_their_energy() -> None:
+    run = stepped(BALL, [0, 0, 0.6, 0, 0, 0, 1], None, 3.0, 1e-3, walls=FLOOR, points=SPHERE, restitution=1.0)
+    energy = run.energies.total
+    assert run.statistics["bounces"] >= 4 and not run.impacts and not run.phases
+    assert np.abs(energy - energy[0]).max() < 1e-9
+
+
+def test_bounces_end() -> None:
+    """Half of the speed at each bounce: at rest after t1 (1 + e) / (1 - e) = 3 t1, up to what the steps leave open."""
+    run = stepped(BALL, [0, 0, 0.6, 0, 0, 0, 1], None, 2.0, 1e-3, walls=FLOOR, points=SPHERE, restitution=0.5)
+    (phase,) = [phase for phase in run.phases if phase.end == np.inf]
+    assert phase.start == pytest.approx(3.0 * np.sqrt(2.0 * 0.5 / G), abs=0.02)  # a bounce is late or early by a step, and then longer
+    assert abs(run.q[-1, 2] - 0.1) < 1e-9 and abs(run.v[-1, 2]) < ROUND_OFF
+
+
+@pytest.mark.parametrize("law", ["newton", "moreau"])
+def test_tossed_boxes_lose_energy(law: Any) -> None:
+    """Without restitution, from many poses. Rows are at ends of steps, half a step from where the gaps are kept: what turns with ω about
+    a corner at r is higher there by up to r (ω h)² / 8, and that times the weight is what the energy may waver."""
+    rng = np.random.default_rng(3)
+    corners = [("body", (x, y, z)) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
+    for _ in range(5):
+        q = np.concatenate([[0, 0, 0.5], rng.normal(size=4)])
+        q[3:] /= np.linalg.norm(q[3:])
+        v = rng.normal(size=6) * [1, 1, 1, 5, 5, 5]
+        run = stepped(CUBE, q, v, 1.5, 1e-3, walls=FLOOR, points=corners, friction=0.5, restitution=0.0, law=law)
+        energy, spin = run.energies.total, np.linalg.norm(run.v[:, 3:], axis=1).max()
+        waver = 2.0 * G * 0.18 * (spin * 1e-3) ** 2
+        assert np.diff(energy).max() < waver
+        assert np.maximum.accumulate(energy[::-1])[::-1][1:].max() < energy[0] + waver
+        assert run.statistics["worst_certificate"] < 1e-8
+
+
+# robots -----------------------------------------------------------------------------------------------
+
+
+def test_a_dropped_quadruped() -> None:
+    robot = load(FOLDER / "go2_description/urdf/go2.urdf", base="floating")
+    q = np.zeros(robot.nq)
+    q[2], q[6] = 0.5, 1.0
+    for joint in robot.joints:
+        if joint.nq == 1:
+            q[joint.iq] = np.clip(0.0, joint.lower + 0.1, joint.upper - 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = stepped(robot, q, None, 1.0, 1e-3, walls=FLOOR, friction=0.7, restitution=0.0, joint_limits=True)
+    assert run.status == "complete" and run.t[-1] == 1.0
+    assert run.statistics["worst_certificate"] < 1e-6
+    # Gaps that turn with ω = 20 rad/s at 0.3 m accelerate by 120 m/s², and ½h² of that is what one step can add.
+    assert run.statistics["deepest"] < 1e-4
+    normal, friction = run.contact_forces, np.linalg.norm(run.friction_forces, axis=2)
+    assert normal.min() >= 0.0 and (normal > 0.0).sum(axis=1).max() >= 4
+    assert (friction - 0.7 * normal).max() < 1e-6 * normal.max()
+    energy = run.energies.total
+    assert energy[-1] < energy[0]
+
+
+# controllers, damping, walls ----------------------------------------------------------------------------
+
+
+def test_a_controller_is_called_at_its_rate_or_in_each_step() -> None:
+    calls: list[float] = []
+
+    def controller(t: float, q: Array, v: Array) -> Array:
+        calls.append(t)
+        return np.array([0.0, 0.0, 2.0 * G, 0.0, 0.0, 0.0])
+
+    run = stepped(CUBE, [0, 0, 1, 0, 0, 0, 1], None, 0.1, 1e-3, controller=controller, controller_rate=100.0)
+    assert calls == pytest.approx(np.arange(10) / 100.0)
+    assert np.abs(run.v).max() < ROUND_OFF
+    calls.clear()
+    stepped(CUBE, [0, 0, 1, 0, 0, 0, 1], None, 0.1, 1e-3, controller=controller)
+    assert calls == pytest.approx(np.arange(100) / 1000.0)
+
+
+def test_damping_of_joints_is_of_second_order_and_stable() -> None:
+    """v = exp(-d t / m); with steps much longer than m / d it still decays."""
+    text = (
+        '<robot name="r"><link name="w"/><link name="a"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="j" type="prismatic"><parent link="w"/><child link="a"/><axis xyz="1 0 0"/>'
+        '<limit lower="-9" upper="9" effort="1" velocity="1"/><dynamics damping="{}"/></joint></robot>'
+    )
+    robot = load(text.format(3.0))
+    errors = [abs(stepped(robot, [0], [1], 1.0, h, damping=True).v[-1, 0] - np.exp(-1.5)) for h in (0.02, 0.01)]
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.01)
+    assert abs(stepped(load(text.format(1e4)), [0], [1], 1.0, 0.01, damping=True).v[-1, 0]) < 0.1
+
+
+def test_joint_limits_stop() -> None:
+    robot = load(
+        '<robot name="r"><link name="w"/><link name="a"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="j" type="prismatic"><parent link="w"/><child link="a"/><axis xyz="0 0 1"/>'
+        '<limit lower="-0.3" upper="9" effort="1" velocity="1"/></joint></robot>'
+    )
+    run = stepped(robot, [0], None, 1.0, 1e-3, joint_limits=True, restitution=0.0)
+    assert run.q.min() > -0.3 - 1e-12 and run.q[-1, 0] == pytest.approx(-0.3, abs=1e-12)
+    assert run.contact_forces[-1].max() == pytest.approx(2.0 * G)
+
+
+def test_a_lift_carries_a_block() -> None:
+    lift = walls.Plane(normal=(0, 0, 1), point=(0, 0, 0), motion=walls.Vibration(amplitude=(0, 0, 0.1), omega=3.0))
+    run = stepped(CUBE, ON_FLOOR, [0, 0, 0.3, 0, 0, 0], 2.0, 1e-3, walls=lift, points=CORNERS, friction=0.5, restitution=0.0)
+    exact = simulate(CUBE, ON_FLOOR, [0, 0, 0.3, 0, 0, 0], 2.0, walls=lift, points=CORNERS, friction=0.5, restitution=0.0)
+    assert abs(run.q[-1, 2] - exact.q[-1, 2]) < 1e-5  # the wall accelerates by 0.9 m/s², an eighth of h² of which is 1e-7
+
+
+# what is asked for --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"law": "poisson"}, "law='poisson' with scheme='time_stepping'"),
+        ({"step": 0.0}, "step=0.0, expected more than 0"),
+        ({"step": np.inf}, "step=inf"),
+        ({"scheme": "euler"}, "euler"),
+        ({"controller": lambda t, q, v, sides: np.zeros(6), "switches": lambda t, q, v: v[:1]}, "switches with scheme"),
+    ],
+)
+def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        simulate(CUBE, ON_FLOOR, None, 0.1, **{"scheme": "time_stepping", **options})
+
+
+def test_the_last_step_ends_with_the_run() -> None:
+    run = stepped(CUBE, [0, 0, 1, 0, 0, 0, 1], None, 0.0105, 1e-3)
+    assert run.t == pytest.approx([*np.arange(11) / 1000.0, 0.0105]) and run.t[-1] == 0.0105
+    assert run.q[-1, 2] == pytest.approx(1.0 - 0.5 * G * 0.0105**2)
+    assert run.dense is None and run.settings["scheme"] == "time_stepping" and run.settings["step"] == 1e-3
+
+
+def test_walls_that_close_in_have_no_solution() -> None:
+    floor = walls.Plane(normal=(0, 0, 1), point=(0, 0, 0), name="floor", motion=walls.Vibration(amplitude=(0, 0, 0.2), omega=2.0))
+    ceiling = walls.Plane(normal=(0, 0, -1), point=(0, 0, 0.25), name="ceiling")
+    with pytest.raises(SimulationError, match="no motion exists"):
+        stepped(BALL, [0, 0, 0.11, 0, 0, 0, 1], [0, 0, 0.4, 0, 0, 0], 1.0, 1e-3, walls=[floor, ceiling], points=SPHERE, restitution=0.0)
