@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -91,32 +93,42 @@ inertials = st.builds(
 AXES = st.sampled_from(("0 0 1", "0 1 0", "1 0 0", "0 0 -1", "0 -1 0", "-1 0 0")) | vectors(1.0, least=1)
 
 
-@st.composite
-def drawn_trees(draw: st.DrawFn, joints: int, branching: int = 4) -> str:
-    """URDF text of a tree of at most this many joints of all types, some of which may follow others."""
-    lines = ['<robot name="drawn">', f'<link name="l0">{draw(inertials)}</link>']
+# One joint with its link: type, how many links back its parent is, whether a fixed link is bare, inertial, place, turn, axis, the first
+# letter of its name (so that the order of names is not that of the tree), and, where it follows another: which, ratio and offset.
+JOINTS = st.tuples(
+    st.sampled_from(TYPES),
+    st.integers(1, 4),
+    st.booleans(),
+    inertials,
+    vectors(1.0),
+    vectors(3.0),
+    AXES,
+    st.sampled_from("bca"),
+    st.none() | st.tuples(st.integers(0, 30), st.integers(1, FINE - 1), st.integers(0, FINE - 1)),
+)
+
+
+def tree_of(root: str, joints: list[tuple[Any, ...]]) -> str:
+    """URDF text of a tree: the root's inertial, and a joint of JOINTS after the other. Any part of the list is a tree as well."""
+    lines = ['<robot name="drawn">', f'<link name="l0">{root}</link>']
     one_dof: list[str] = []
-    for i in range(1, draw(st.integers(1, joints)) + 1):
-        kind = draw(st.sampled_from(TYPES))
-        parent = i - draw(st.integers(1, min(i, branching)))
+    for i, (kind, back, bare, own, xyz, rpy, axis, letter, follows) in enumerate(joints, start=1):
         # Leaves of fixed joints may be bare; every moving link has an inertia, so that M is regular.
-        bare = kind == "fixed" and draw(st.booleans())
-        lines.append(f'<link name="l{i}">{"" if bare else draw(inertials)}</link>')
-        body = f'<parent link="l{parent}"/><child link="l{i}"/><origin xyz="{draw(vectors(1.0))}" rpy="{draw(vectors(3.0))}"/>'
+        lines.append(f'<link name="l{i}">{"" if bare and kind == "fixed" else own}</link>')
+        body = f'<parent link="l{max(0, i - back)}"/><child link="l{i}"/><origin xyz="{xyz}" rpy="{rpy}"/>'
         if kind not in ("fixed", "floating"):
-            body += f'<axis xyz="{draw(AXES)}"/>'
+            body += f'<axis xyz="{axis}"/>'
         if kind in ("revolute", "prismatic"):
             body += '<limit lower="-2" upper="2" effort="10" velocity="10"/>'
-        name = f"{draw(st.sampled_from('bca'))}{i}"  # so that the order of names is not that of the tree
         if kind in ("revolute", "continuous", "prismatic"):
-            if one_dof and draw(st.integers(0, 3)) == 3:
-                ratio, offset = 2.0 * _entry(draw(st.integers(1, FINE - 1))), _entry(draw(st.integers(0, FINE - 1)))
-                body += f'<mimic joint="{draw(st.sampled_from(one_dof))}" multiplier="{ratio}" offset="{offset}"/>'
-            one_dof.append(name)
-        lines.append(f'<joint name="{name}" type="{kind}">{body}</joint>')
+            if one_dof and follows is not None:
+                master, ratio, offset = follows
+                body += f'<mimic joint="{one_dof[master % len(one_dof)]}" multiplier="{2.0 * _entry(ratio)}" offset="{_entry(offset)}"/>'
+            one_dof.append(f"{letter}{i}")
+        lines.append(f'<joint name="{letter}{i}" type="{kind}">{body}</joint>')
     return "\n".join([*lines, "</robot>"])
 
 
-trees = drawn_trees(30)
-small_trees = drawn_trees(8)
+small_trees = st.builds(tree_of, inertials, st.lists(JOINTS, min_size=1, max_size=8))
+trees = small_trees | st.builds(tree_of, inertials, st.lists(JOINTS, min_size=8, max_size=30))
 bases = st.sampled_from(["fixed", "floating", "planar"])

@@ -99,7 +99,7 @@ def _on_axis(robot: Robot, body: int, x: Array) -> bool:
 
 
 class _Collection:
-    """Distinct points in the order of their addition, each in canonical form and with a unique name."""
+    """Distinct points in the order of their addition, each with a unique name, those without a radius in canonical form."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -107,8 +107,13 @@ class _Collection:
         self.names: set[str] = set()
 
     def add(self, point: ContactPoint) -> None:
-        """Add the point unless it is already there (same place for every q, same radius)."""
-        body, x = canonical(self.robot, point.body, point.position)
+        """Add the point unless it is already there (same place for every q, same radius).
+
+        A sphere stays on its own body: one about the axis of its joint, a wheel, rolls with that body and not with the parent.
+        """
+        body, x = point.body, np.array(point.position)
+        if point.radius == 0.0:
+            body, x = canonical(self.robot, body, x)
         for other in self.points:
             if other.body == body and other.radius == point.radius and math.dist(other.position, x) < SAME:
                 return
@@ -349,6 +354,4 @@ def _named(robot: Robot, points: Sequence[ContactPoint], name: Any) -> ContactPo
     own = [point for point in points if point.link == name]
     if len(own) == 1:
         return own[0]
-    point = _on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)
-    body, x = canonical(robot, point.body, point.position)
-    return replace(point, body=body, position=_vec3(x))
+    return _on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)

@@ -38,7 +38,7 @@ from urdf_gibbs.simulation.layout import (
     System,
 )
 from urdf_gibbs.simulation.record import has_room, write_friction, write_row
-from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts
+from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts, resolve_jam
 from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
 from urdf_gibbs.simulation.switching import call_switches, first_switch, is_crawling
@@ -340,6 +340,8 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
             status = refresh(s, st, r)
         if status == OK:
             status = resolve_here(s, st, r, -1) if must_resolve(s, st) else take_step(s, st, r, tiny, by_function)
+        if status == UNDERFLOW and s.friction.acts:
+            status = resolve_jam(s, st, r)
         if status not in (OK, RETRY):
             return status
     return PAUSED

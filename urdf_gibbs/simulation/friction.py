@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.problem import impulses
+from urdf_gibbs.contact.coulomb.problem import impulses, shortest_impulses
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, NORMAL, SLIDING
 from urdf_gibbs.contact.kinematics import contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.shortest import shortest_solution
@@ -321,11 +321,21 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
         copy(f.p, kept)
         if by_coulomb(s, k) <= 1.0:
             margin = 0.0
+            shortest_impulses(f.problem)
+            hand_back(s, k, f.problem.at[f.problem.count])
         else:
             copy(kept, f.p[:n])
     if margin < -OUTSIDE:
         s.least_force = min(s.least_force, margin)
     add_rough_response(s, n, f.p, s.a)
+    take_forces(s, st, k)
+    return OK
+
+
+@jit
+def take_forces(s: System, st: State, k: int) -> None:
+    """The forces of the k selected contacts, from s.friction.p to st.force and s.friction.force."""
+    f = s.friction
     for i in range(k):
         c, first = s.selected[i], f.at[i]
         st.force[c] = f.p[first]
@@ -333,7 +343,6 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
             f.force[c, m] = 0.0
             for j in range(first + 1, f.at[i + 1]):
                 f.force[c, m] += f.p[j] * f.D[j, m]
-    return OK
 
 
 @jit
@@ -415,6 +424,11 @@ def update_sliding(s: System, st: State) -> None:
             f.stop[c] = speed / -gains
             if speed <= STILL:
                 f.stopping = 1
+    if s.least_force < 0.0:  # something is about to change: the forces are those that Coulomb's law allows
+        if not by_coulomb(s, k) < np.inf:
+            for m in range(n):
+                f.p[m] = 0.0
+        take_forces(s, st, k)
 
 
 @jit

@@ -235,7 +235,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
 
 
 def _make_record(robot: Robot, contacts: int, dense: bool, rough: int) -> Record:
-    n, struck, changes = robot.nq + robot.nv, max(2 * IMPACTS, 4 * contacts), max(IMPACTS, 4 * contacts + 8)
+    n, struck, changes = robot.nq + robot.nv, max(2 * IMPACTS, 20 * contacts), max(IMPACTS, 4 * contacts + 8)
     return Record(
         t=np.empty(ROWS),
         y=np.empty((ROWS, n)),

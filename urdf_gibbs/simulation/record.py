@@ -19,6 +19,8 @@ from urdf_gibbs.simulation.layout import (
     System,
 )
 
+MOST_IMPACTS = 8  # at the end of a step
+
 
 @jit
 def write_row(s: System, r: Record, st: State, stepped: bool) -> None:
@@ -67,10 +69,10 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
 
 @jit
 def has_room(r: Record, contacts: int) -> bool:
-    """Whether the record has room for one more step and impact."""
+    """Whether the record has room for one more step and its impacts: one, or several where there is a paradox."""
     return (
         r.rows + 2 < r.t.shape[0]
-        and r.impacts + 1 < r.impact_numbers.shape[0]
-        and r.impact_contacts + contacts < r.contact.shape[0]
+        and r.impacts + MOST_IMPACTS < r.impact_numbers.shape[0]
+        and r.impact_contacts + MOST_IMPACTS * contacts < r.contact.shape[0]
         and r.phase_changes + contacts < r.change_time.shape[0]
     )

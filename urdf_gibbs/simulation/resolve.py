@@ -24,6 +24,7 @@ from urdf_gibbs.simulation.layout import (
     RESOLVE_CONTACTS,
     SINGULAR,
     STRUCK,
+    UNDERFLOW,
     Record,
     State,
     System,
@@ -33,6 +34,9 @@ from urdf_gibbs.simulation.report import report_impact
 from urdf_gibbs.simulation.rough_impact import choose_rough, impact_without_collision, project_rough, rough_impact
 from urdf_gibbs.simulation.rows import factorise_mass, update_gaps
 
+APPROACH = 1e-6  # relative to the fastest velocity: of the first impact without collision
+MAX_PARADOXES = 6  # at one time, each with ten times the approach
+JAM_STEP = 1e-6  # s: the first step after a jam
 MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
 MAX_SETTLINGS = 12  # rounds of choosing the held contacts
 MAX_REPEATS = 10  # State.repeats stops counting here
@@ -191,13 +195,13 @@ def settle_contacts(s: System, st: State, k: int) -> int:
 
 
 @jit
-def resolve_paradox(s: System, st: State, r: Record, k: int) -> int:
+def resolve_paradox(s: System, st: State, r: Record, k: int, approach: float) -> int:
     """An impact without collision of the k closed contacts, whose forces do not exist; recorded."""
     if not st.impact_in_paradox or r.impacts + 1 >= r.impact_numbers.shape[0]:
         return PARADOX
     copy(st.y, r.impact_y[r.impacts])
     select_closed(s, st)
-    certificate = impact_without_collision(s, st, k)
+    certificate = impact_without_collision(s, st, k, approach)
     if not np.isfinite(certificate):
         return PARADOX
     select_closed(s, st)
@@ -224,9 +228,13 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
             return status
         k = find_closed(s, st, target)[0]
     status = settle_contacts(s, st, k)
-    if status == PARADOX:
-        status = resolve_paradox(s, st, r, k)
+    approach = APPROACH
+    for _ in range(MAX_PARADOXES):
+        if status != PARADOX:
+            break
+        status = resolve_paradox(s, st, r, k, approach)
         approaching = True
+        approach *= 10.0
         if status == OK:
             k = find_closed(s, st, target)[0]
             status = settle_contacts(s, st, k)
@@ -247,3 +255,27 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
     if approaching:
         write_row(s, r, st, False)
     return CHATTER if st.stalls > MAX_STALLS else OK
+
+
+@jit
+def resolve_jam(s: System, st: State, r: Record) -> int:
+    """Sliding contacts whose forces grow beyond all bounds, so that no step is short enough: an impact without collision ends that.
+
+    UNDERFLOW where this is not what makes the steps short, or has been tried here before.
+    """
+    slides = False
+    for c in range(s.friction.mode.shape[0]):
+        slides = slides or (st.held[c] == 1 and s.friction.mode[c] in (SLIDES, STARTS))
+    if not slides or st.last_impact == st.time:
+        return UNDERFLOW
+    for c in range(st.closed.shape[0]):
+        st.closed[c] = st.held[c]
+        st.suspects[c] = st.held[c]
+    status = resolve_paradox(s, st, r, st.held_count, APPROACH)
+    if status != OK:
+        return UNDERFLOW
+    st.fresh = 0
+    st.stalls = 0
+    st.step_length = JAM_STEP
+    write_row(s, r, st, False)
+    return resolve_contacts(s, st, r, -1)

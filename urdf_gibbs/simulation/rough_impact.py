@@ -29,7 +29,6 @@ from urdf_gibbs.simulation.rows import factorise_mass, load_state, select_held
 
 Array = Any
 
-APPROACH = 1e-6  # relative to the fastest velocity: of an impact without collision
 MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
@@ -129,25 +128,27 @@ def stuck_rows(s: System, k: int, own: Array) -> int:
     return m
 
 
-@block(ROUGH_PARADOX, System, State, int, returns=float)
-def impact_without_collision(s: System, st: State, k: int) -> float:
+@block(ROUGH_PARADOX, System, State, int, float, returns=float)
+def impact_without_collision(s: System, st: State, k: int, approach: float) -> float:
     """The impact that resolves Painlevé's paradox among the k selected contacts; changes the velocity in st.y. Returns its certificate.
 
     Contacts slide whose forces would have to grow beyond all bounds: they stop at once. The impulses are those of an impact in the
-    limit of no approach. A small approach shows which contacts stick; if all of them do, their velocities vanish exactly.
+    limit of no approach. What a short time without forces would make of the velocities shows which contacts stick; if all of them do,
+    their velocities vanish exactly. That time is as long as a change of velocities by ``approach`` of the fastest takes.
     """
     f, nq = s.friction, s.q.shape[0]
     load_state(s, st.y)
-    if factorise_mass(s, 0) != OK:
+    if free_rough_rows(s, st.time, k) != OK:
         return np.nan
-    n, fastest = rough_rows(s, st.time, k), 0.0
+    n, fastest, strongest = f.at[k], 0.0, 1e-300
     for i in range(n):
-        f.b[i] = f.U[i]
-        fastest = max(fastest, abs(f.U[i]))
+        fastest, strongest = max(fastest, abs(f.U[i])), max(strongest, abs(f.W[i]))
+    moment = approach * fastest / strongest  # s: how long they would approach without forces
+    for i in range(n):
+        f.b[i] = f.U[i] + moment * f.W[i]
     for i in range(k):
         f.member[i] = 1 if abs(s.rate[i]) <= REST and s.gap[i] <= NEAR else 0
         f.trial[i] = STARTS
-        f.b[f.at[i]] -= APPROACH * fastest
     certificate = ask_coulomb(s, k)
     if not certificate < SOLVED:
         return np.inf
@@ -254,8 +255,15 @@ def choose_rough(s: System, st: State, k: int) -> int:
         stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
         brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
     look_at_sliding(s, k)
-    if not solve_rough_resting(s, k, brief) < SOLVED:
-        return PARADOX
+    free = np.empty(k)
+    copy(s.accel, free)
+    if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps without those that are lifted, however briefly
+        for i in range(k):
+            brief[i] = 0.0
+            s.accel[i] = free[i]
+        look_at_sliding(s, k)
+        if not solve_rough_resting(s, k, brief) < SOLVED:
+            return PARADOX
     n = f.at[k]
     bound = rough_calm(s, n)
     for i in range(k):
