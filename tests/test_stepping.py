@@ -257,3 +257,23 @@ def test_walls_that_close_in_have_no_solution() -> None:
     ceiling = walls.Plane(normal=(0, 0, -1), point=(0, 0, 0.25), name="ceiling")
     with pytest.raises(SimulationError, match="no motion exists"):
         stepped(BALL, [0, 0, 0.11, 0, 0, 0, 1], [0, 0, 0.4, 0, 0, 0], 1.0, 1e-3, walls=[floor, ceiling], points=SPHERE, restitution=0.0)
+
+
+def test_many_contacts() -> None:
+    """Thirty boxes on four corners each: more contacts than are solved by following a curve, and each box stops as if alone."""
+    inertia = '<mass value="2"/><inertia ixx=".04" iyy=".04" izz=".04" ixy="0" ixz="0" iyz="0"/>'
+    boxes = "".join(
+        f'<link name="b{i}"><inertial>{inertia}</inertial></link>'
+        f'<joint name="j{i}" type="floating"><parent link="w"/><child link="b{i}"/></joint>'
+        for i in range(30)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the world has no mass
+        robot = load(f'<robot name="boxes"><link name="w"/>{boxes}</robot>')
+    points = [(f"b{i}", place) for i in range(30) for _, place in CORNERS]
+    speeds = 0.5 + 0.1 * np.arange(30)
+    v = np.concatenate([[speed, 0, 0, 0, 0, 0] for speed in speeds])
+    run = stepped(robot, np.tile(ON_FLOOR, 30), v, 1.0, 4e-3, walls=FLOOR, points=points, friction=0.4, restitution=0.0)
+    assert (run.contact_forces[1] > 0.0).sum() >= 100
+    assert run.statistics["worst_certificate"] < 1e-6 and run.statistics["deepest"] < 1e-9
+    assert run.q[-1, ::7] == pytest.approx(speeds**2 / (2.0 * 0.4 * G), abs=0.4 * G * 4e-3**2)  # the last step of each, as above

@@ -60,7 +60,7 @@ Array = Any
 
 DEEP = 1e-8  # m: gaps below minus this are closed again
 OVERLAP = 1e-12  # m: a contact that would overlap by less at the next q_m is left out
-SOLVED = 1e-6  # certificates above this: once more without restitution
+SOLVED = 1e-6  # certificates above this: once more from zero, then without restitution
 USELESS = 1e-2  # certificates above this: there is no solution
 MOST_ROUNDS = 10  # of adding contacts that the impulses of others close
 STILL = 1e-8  # m/s: what slides slower sticks
@@ -224,8 +224,11 @@ def start_from_last(s: System, st: State, h: float, k: int) -> None:
 
 
 @jit
-def ask(s: System, st: State, r: Record, h: float, k: int, free: Array, bounces: bool) -> float:
-    """The impulses s.friction.p of the k selected contacts, whose rows are known; gives the certificate."""
+def ask(s: System, st: State, r: Record, h: float, k: int, free: Array, bounces: bool, warm: bool) -> float:
+    """The impulses s.friction.p of the k selected contacts, whose rows are known; gives the certificate.
+
+    The search starts from the forces of the last step where it is ``warm``, otherwise from zero.
+    """
     f, nq = s.friction, s.q.shape[0]
     before = st.work[nq:]
     for row in range(f.at[k]):
@@ -237,7 +240,8 @@ def ask(s: System, st: State, r: Record, h: float, k: int, free: Array, bounces:
         f.member[i] = 1
         f.trial[i] = STICKS if r.mode[s.selected[i]] == STICKS else STARTS
     rows = take_part(s, k)
-    start_from_last(s, st, h, k)
+    if warm:
+        start_from_last(s, st, h, k)
     certificate = impulses(f.problem)
     hand_back(s, k, rows)
     return certificate
@@ -264,9 +268,11 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         k = select_closed(s, st)
         load_state(s, st.work)
         n = rough_rows(s, t, k)
-        certificate = ask(s, st, r, h, k, free, True)
+        certificate = ask(s, st, r, h, k, free, True, True)
         if not certificate < SOLVED:
-            certificate = ask(s, st, r, h, k, free, False)
+            certificate = ask(s, st, r, h, k, free, True, False)
+        if not certificate < SOLVED:
+            certificate = ask(s, st, r, h, k, free, False, False)
         if not certificate < USELESS:
             return -NOT_FINITE if np.isnan(certificate) else -JAMMED
         copy(free, v)
