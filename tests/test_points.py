@@ -6,6 +6,7 @@ import warnings
 from functools import cache
 from itertools import product
 from math import cos, pi, sin
+from pathlib import Path
 
 import numpy as np
 import pinocchio
@@ -16,8 +17,10 @@ from model_data import MODELS, branched12, planar_points
 from numpy.typing import NDArray
 from point_robots import BODY, ROBOTS, joint, link
 from random_trees import bases, small_trees
+from scipy.spatial import ConvexHull
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, frame_placement, load
+from urdf_gibbs.contact.hull import MOST, hull_vertices, spread_out
 from urdf_gibbs.contact.points import ContactPoint, default_points, fixed_bodies, resolve_pairs, resolve_points
 
 Array = NDArray[np.float64]
@@ -275,10 +278,56 @@ def test_a_cylinder_gives_end_centres_and_rims() -> None:
             np.testing.assert_allclose(points[f"ball.cylinder0.{end}{k}"].position, expected, rtol=0.0, atol=ROUND_OFF)
 
 
-def test_meshes_are_skipped_with_a_warning_that_names_the_link() -> None:
+def test_a_mesh_that_cannot_be_read_is_skipped_with_a_warning_that_names_the_link() -> None:
     robot = shaped('<mesh filename="a.stl"/>')
-    with pytest.warns(UrdfWarning, match="collision meshes of ball;"):
+    with pytest.warns(UrdfWarning, match=r"collision meshes of ball \(a\.stl: no such file\);"):
         assert resolve_points(robot, "collision") == ()
+
+
+def stl(path: Path, triangles: Array) -> None:
+    """Triangles (n, 3, 3) as an STL file in text."""
+    facets = (
+        "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in one) + "endloop\nendfacet\n"
+        for one in triangles
+    )
+    path.write_text("solid mesh\n" + "".join(facets) + "endsolid mesh\n")
+
+
+def test_a_mesh_gives_the_corners_of_its_hull_and_nothing_inside(tmp_path: Path) -> None:
+    # A pyramid on four corners whose base is dented inwards: the vertex of the dent is none of the hull.
+    corners, top, dent = [(1, 1, 0), (-1, 1, 0), (-1, -1, 0), (1, -1, 0)], (0, 0, 2), (0, 0, 0.5)
+    sides = [(corners[k], corners[(k + 1) % 4], tip) for k in range(4) for tip in (top, dent)]
+    stl(tmp_path / "pyramid.stl", np.array(sides, dtype=float))
+    shape = '<collision><origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/><geometry><mesh filename="pyramid.stl" scale="0.5 1 1"/></geometry></collision>'
+    file = tmp_path / "robot.urdf"
+    file.write_text(f'<robot name="r">{link("base", BODY)}{link("ball", BODY + shape)}{joint("z", "prismatic", "base", "ball")}</robot>')
+    points = resolve_points(load(file), "collision")
+    expected = [(-y, 0.5 * x, 1 + z) for x, y, z in sorted([*corners, top])]
+    assert names(points) == [f"ball.mesh0.{k}" for k in range(5)]
+    np.testing.assert_allclose([point.position for point in points], expected, rtol=0.0, atol=1e-7)  # meshes are single precision
+    assert {point.radius for point in points} == {0.0}
+
+
+def test_vertices_of_a_hull_are_those_that_another_program_finds() -> None:
+    random = np.random.default_rng(3)
+    cloud = random.normal(size=(60, 3))
+    hull = ConvexHull(cloud)
+    # Blunt corners may be missed: those found are corners, and the hull loses little
+    found = hull_vertices(cloud)
+    corners = {tuple(cloud[k]) for k in hull.vertices}
+    assert {tuple(x) for x in found} <= corners and len(found) >= len(corners) - 2
+    assert ConvexHull(found).volume > 0.999 * hull.volume
+
+
+def test_of_many_vertices_some_that_are_far_apart_are_taken() -> None:
+    random = np.random.default_rng(4)
+    sphere = random.normal(size=(3000, 3))
+    sphere /= np.linalg.norm(sphere, axis=1)[:, None]
+    some = spread_out(hull_vertices(sphere), MOST)
+    assert len(some) == MOST
+    nearest = [np.sort(np.linalg.norm(some - x, axis=1))[1] for x in some]
+    assert min(nearest) > 0.4  # 32 even points on a sphere are 0.64 apart
+    assert max(np.linalg.norm(some - x, axis=1).min() for x in sphere) < 0.6
 
 
 def test_a_flat_box_has_four_corners() -> None:

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import Coefficients, FrictionLike, coefficients, finite
+from urdf_gibbs.contact.hull import NoPoints, mesh_points
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
+from urdf_gibbs.robot.meshes import MeshFolders, mesh_folders
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Geometry
 
@@ -194,7 +196,8 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
 
     "collision": a box gives its 8 corners, a sphere its centre with its radius, a capsule the centres of both half spheres
     with its radius (its length is the distance between them), a cylinder the centres of both ends and 8 points on each rim.
-    Meshes are skipped with a UrdfWarning, shapes that never move without one.
+    A mesh gives vertices of its convex hull, at most 32, far apart; one that cannot be read is skipped with a UrdfWarning, shapes that
+    never move without one.
     """
     if points is None:
         return default_points(robot)
@@ -261,7 +264,7 @@ def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Arr
 def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
     shapes = {link.name: link.collisions for link in robot.links}
     collection = _Collection(robot)
-    meshes = []
+    folders, unread = mesh_folders(robot), {}
     elastic = {joint.beam.link for joint in robot.joints if joint.beam is not None}
     bent = [link for link in robot.link_names if link in elastic and shapes[link]]
     if bent:
@@ -271,16 +274,22 @@ def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
             continue
         for number, shape in enumerate(shapes[link]):
             geometry, (rotation, translation) = shape.geometry, shape.pose
-            if geometry.kind == "mesh":
-                meshes.append(link)
+            try:
+                places = _shape_points(geometry) if geometry.kind != "mesh" else _mesh_points(geometry, folders)
+            except NoPoints as reason:
+                unread[link] = str(reason)
                 continue
-            for suffix, x, radius in _shape_points(geometry):
+            for suffix, x, radius in places:
                 name = f"{link}.{geometry.kind}{number}{suffix}"
                 collection.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
-    if meshes:
-        listed = ", ".join(dict.fromkeys(meshes))
+    if unread:
+        listed = f"{', '.join(unread)} ({next(iter(unread.values()))})"
         warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
     return tuple(point for point in collection.points if point.body != WORLD)
+
+
+def _mesh_points(geometry: Geometry, folders: MeshFolders) -> list[tuple[str, Vec3, float]]:
+    return [(f".{k}", _vec3(x), 0.0) for k, x in enumerate(mesh_points(geometry, folders))]
 
 
 def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
