@@ -9,6 +9,7 @@ call, but not on other entries, which are called by their address or name. So th
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import urdf_gibbs.contact.coulomb
-import urdf_gibbs.simulation.driver  # noqa: F401  the decorators note everything
 from urdf_gibbs.engine import build_driver, driver_code, jit
+
+for source in driver_code.sources():  # their decorators register all functions
+    if source.name != "numba_types.py":  # which imports Numba
+        importlib.import_module(".".join(("urdf_gibbs", *source.relative_to(driver_code.PACKAGE).with_suffix("").parts)))
 
 
 def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
