@@ -330,12 +330,15 @@ def test_ctrl_c_while_the_simulator_is_made_ready(monkeypatch: pytest.MonkeyPatc
     def interrupted(self: Any, *arguments: Any, **options: Any) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))  # pytest may be started with SIGINT ignored
     monkeypatch.setattr(room.Simulator, "__init__", interrupted)
-    result = call("bouncing_ball")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may be started with SIGINT ignored
+    try:
+        result = call("bouncing_ball")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result.exit_code == 130
     assert "interrupted" in result.output and "Traceback" not in result.output
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_what_takes_long_is_announced_unless_quiet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -313,6 +313,19 @@ def test_a_sphere_bounces_with_spin(mu: float, law: Any, after: tuple[float, flo
     np.testing.assert_allclose(impact.tangential_impulses[0, :2], np.subtract(after[:2], (1, 0.5)), atol=1e-8)
 
 
+def test_a_planar_robot_has_no_impulses_across_its_plane() -> None:
+    """Nothing moves there: an impulse in that direction would be arbitrary."""
+    xml = '<robot name="p"><link name="p"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="0.08"/></inertial></link></robot>'
+    corners = [("p", (x, y, 0)) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
+    planar = ug.load(xml, base="planar")
+    floor = ug.walls.Plane((0, 1, 0))
+    trajectory = run(planar, (0, 0.5, 0.3), (1, 0, 2), 2.0, corners, 0.5, walls=floor, gravity=(0, -G, 0), restitution=0.2)
+    assert len(trajectory.impacts) > 10
+    assert max(np.abs(impact.tangential_impulses[:, 2]).max() for impact in trajectory.impacts) < 1e-12
+    assert np.abs(trajectory.friction_forces[:, :, 2]).max() < 1e-12
+    assert sorted(trajectory.contact_forces[-1]) == pytest.approx([0, 0, G / 2, G / 2], abs=1e-9)
+
+
 # a robot ------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from urdf_gibbs.contact import rough_laws
 from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.coulomb.problem import Problem
+from urdf_gibbs.contact.dense import IMMOVABLE
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.contact.least_norm import least_norm
 from urdf_gibbs.engine.jit import block, jit
@@ -36,6 +38,17 @@ MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
 @jit
+def drop_idle(problem: Problem, n: int) -> None:
+    """No impulses in directions in which nothing can move, such as across the plane of a planar robot: any would do."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, problem.K[i * n + i])
+    for i in range(n):
+        if problem.K[i * n + i] <= IMMOVABLE * largest:
+            problem.p[i] = 0.0
+
+
+@jit
 def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
     """Rounds of the law until nothing approaches: total (n,) impulses; gives the worst certificate, infinity where there are none."""
     f, problem = s.friction, s.friction.problem
@@ -58,6 +71,7 @@ def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
             return certificate
         worst = max(worst, certificate)
         slowest = np.inf
+        drop_idle(problem, n)
         for i in range(n):
             total[i] += problem.p[i]
             for j in range(n):
