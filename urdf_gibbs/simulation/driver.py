@@ -10,7 +10,7 @@ from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
-from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
+from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
 from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
@@ -41,6 +41,7 @@ from urdf_gibbs.simulation.record import has_room, write_friction, write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts, resolve_jam
 from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
+from urdf_gibbs.simulation.sliding import outruns_slowness, up_to_stop, update_sliding, use_allowed_forces
 from urdf_gibbs.simulation.switching import call_switches, first_switch, is_crawling
 from urdf_gibbs.simulation.turning import MAX_TURN, bound_turning, longest_safe_step
 
@@ -87,7 +88,12 @@ def refresh(s: System, st: State, r: Record) -> int:
             return NOT_FINITE
     s.friction.stopping = 0
     if st.held_count > 0 and s.friction.acts:
-        update_sliding(s, st)
+        if update_sliding(s, st):
+            s.least_force = 0.0
+            status = derivative(s, st, st.time, PRESENT, 0)
+            if status != OK:
+                return status
+        use_allowed_forces(s, st)
     elif st.held_count > 0:
         use_pushing_forces(s, st)
     if r.rows > 0:
@@ -244,7 +250,7 @@ def try_step(s: System, st: State, h: float, by_function: bool) -> tuple[int, fl
             return status, error
         reject(st, h * (max(0.2, step_factor(error)) if status == OK and np.isfinite(error) else 0.2))
         return CRAWLING if s.in_stages and is_crawling(st) else RETRY, error
-    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_start(s, st):
+    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_slowness(s, st):
         return reject(st, 0.5 * h), error
     bound_turning(s, st)
     most = bounded_step(s, st, h, by_function)

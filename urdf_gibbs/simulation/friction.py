@@ -4,8 +4,8 @@ A held contact slides, and its force is p_n (n - mu d), d being the direction of
 keeps it. Where one of them stops sliding, lets go or is torn off, the accelerations of all contacts together decide what comes next:
 Coulomb's law with accelerations in the place of velocities (contact/coulomb).
 
-A contact that begins to slide has no direction yet but that of its acceleration, and while it is slow the direction of its velocity
-follows that at a rate that no explicit step could: the slower, the stiffer. So up to START its direction is found with the forces.
+A contact that begins to slide has no direction yet but that of its acceleration. Its direction, and that of all slow contacts, is found
+with the forces (sliding.py).
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ STILL = 1e-9  # m/s: what slides slower does not slide
 CREEP = 1e-11  # m/s: below this the direction of a velocity is rounding
 OUTSIDE = 1e-11  # of the largest force: a force this far outside of its cone is outside
 SOLVED = 1e-7  # certificates of contact problems below this are taken
-START = 1e-5  # m/s: what has begun to slide has the direction of its velocity from here on
-SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the next step
 
 
 # rows -------------------------------------------------------------------------------------------------
@@ -276,7 +274,7 @@ def keep_held(s: System, k: int) -> bool:
 
 @jit
 def find_starts(s: System, k: int) -> bool:
-    """Whether one of the k held contacts has just begun to slide."""
+    """Whether one of the k held contacts slides slowly, or begins to."""
     found = False
     for i in range(k):
         found = found or s.friction.mode[s.selected[i]] == STARTS
@@ -349,10 +347,14 @@ def take_forces(s: System, st: State, k: int) -> None:
 def by_coulomb(s: System, k: int) -> float:
     """Forces of the k held contacts by Coulomb's law, in s.friction.p, and how fast one of them changes, relative to what is calm."""
     f = s.friction
-    for i in range(k):
-        f.member[i] = 1
-        f.trial[i] = f.mode[s.selected[i]]
     copy(f.W, f.b)
+    for i in range(k):
+        c, first = s.selected[i], f.at[i]
+        f.member[i] = 1
+        f.trial[i] = f.mode[c]
+        if f.mode[c] == STARTS and f.lag[c] > 0.0:  # friction opposes the velocity a moment later
+            f.b[first + 1] += f.U[first + 1] / f.lag[c]
+            f.b[first + 2] += f.U[first + 2] / f.lag[c]
     if not ask_coulomb(s, k) < SOLVED:
         return np.inf
     return fastest_change(s, k)
@@ -377,65 +379,9 @@ def rough_opening_rate(s: System, st: State, t: float) -> float:
 
 
 @jit
-def outruns_start(s: System, st: State) -> bool:
-    """After a step: whether a contact that had just begun to slide is fast at its end, so that its direction is not known in between."""
-    f, k = s.friction, select_held(st, s)
-    found = False
-    for i in range(k):
-        first = f.at[i]
-        if f.mode[s.selected[i]] == STARTS:
-            found = found or np.hypot(f.U[first + 1], f.U[first + 2]) > 4.0 * START
-    return found
-
-
-@jit
 def clear_friction(s: System) -> None:
     """No contact has a tangential force."""
     force = s.friction.force
     for c in range(force.shape[0]):
         for m in range(3):
             force[c, m] = 0.0
-
-
-@jit
-def update_sliding(s: System, st: State) -> None:
-    """After the derivative of the present state: when each contact that slides would stop, its direction, and whether one has stopped."""
-    f, k = s.friction, select_held(st, s)
-    n = f.at[k]
-    f.stopping = 0
-    for i in range(k):
-        c, first = s.selected[i], f.at[i]
-        f.stop[c] = np.inf
-        if f.mode[c] not in (SLIDES, STARTS):
-            continue
-        x, y = f.U[first + 1], f.U[first + 2]
-        speed = np.sqrt(x * x + y * y)
-        if f.mode[c] == STARTS:
-            ax, ay = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
-            if speed <= START and np.sqrt(ax * ax + ay * ay) > rough_calm(s, n):
-                continue
-            f.mode[c] = SLIDES
-        ax, ay = direction(s, i)
-        gains = ax * acceleration(s, first + 1, n) + ay * acceleration(s, first + 2, n)
-        if speed > STILL:
-            for m in range(3):
-                f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / speed
-        if gains < 0.0:
-            f.stop[c] = speed / -gains
-            if speed <= STILL:
-                f.stopping = 1
-    if s.least_force < 0.0:  # something is about to change: the forces are those that Coulomb's law allows
-        if not by_coulomb(s, k) < np.inf:
-            for m in range(n):
-                f.p[m] = 0.0
-        take_forces(s, st, k)
-
-
-@jit
-def up_to_stop(s: System, h: float) -> float:
-    """The length h of a step, or a shorter one that ends before a contact stops sliding, or where it does if that is soon."""
-    f = s.friction
-    for c in range(f.stop.shape[0]):
-        if f.mode[c] == SLIDES and f.stop[c] < np.inf:
-            h = min(h, f.stop[c] if f.stop[c] < SOON else 0.9 * f.stop[c])
-    return h

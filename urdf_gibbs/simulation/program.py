@@ -180,6 +180,8 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         D=np.zeros((rows, 3)),
         K=np.zeros(rows * rows),
         way=np.zeros((nc, 3)),
+        slow=np.zeros(nc),
+        lag=np.zeros(nc),
         stop=np.zeros(nc),
         force=np.zeros((nc, 3)),
     )

@@ -28,6 +28,7 @@ from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH,
 from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, end_short_bounces
 from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_CHOOSE, ROUGH_IMPACT, ROUGH_PARADOX, ROUGH_PROJECT, State, System
 from urdf_gibbs.simulation.rows import factorise_mass, load_state, select_held
+from urdf_gibbs.simulation.sliding import LAG
 
 Array = Any
 
@@ -284,6 +285,7 @@ def choose_rough(s: System, st: State, k: int) -> int:
         if f.member[i] and acceleration(s, f.at[i], n) <= bound:
             st.held[s.selected[i]] = 1
             f.mode[s.selected[i]] = f.trial[i]
+            f.lag[s.selected[i]] = LAG
     return OK
 
 
