@@ -30,6 +30,7 @@ Array = Any
 STILL = 1e-9  # m/s: what slides slower does not slide
 CREEP = 1e-11  # m/s: below this the direction of a velocity is rounding
 OUTSIDE = 1e-11  # of the largest force: a force this far outside of its cone is outside
+SOFT = 1e-6  # of the normal mobility of a contact: how soft walls are taken to be for the directions of slow contacts
 SOLVED = 1e-7  # certificates of contact problems below this are taken
 
 
@@ -126,7 +127,14 @@ def add_rough_response(s: System, n: int, p: Array, out: Array) -> None:
 
 @jit
 def direction(s: System, i: int) -> tuple[float, float]:
-    """The direction in which contact i of those under consideration slides, in its tangents: that of its velocity.
+    """The direction in which contact i of those under consideration slides, in its tangents."""
+    ahead, c = s.friction.ahead, s.selected[i]
+    return (ahead[c, 0], ahead[c, 1]) if s.friction.mode[c] == STARTS else velocity_direction(s, i)
+
+
+@jit
+def velocity_direction(s: System, i: int) -> tuple[float, float]:
+    """The direction of the velocity of contact i of those under consideration, in its tangents.
 
     Where there is hardly any, or where a stage of a step looks beyond the end of sliding, the direction at the beginning of the step.
     """
@@ -186,8 +194,8 @@ def hand_back(s: System, k: int, rows: int) -> None:
 def ask_coulomb(s: System, k: int) -> float:
     """Coulomb's law among the k contacts under consideration: forces or impulses in s.friction.p, zero for those that are no members.
 
-    s.friction.trial (k,): SLIDES for one whose direction is given; STICKS for one that is at rest and may slide in any, by its
-    coefficient at rest; STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without
+    s.friction.trial (k,): SLIDES for one whose direction is known; STICKS for one that may slide in any, by its coefficient at rest;
+    STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without
     the contacts. Gives the certificate.
     """
     rows = take_part(s, k)
@@ -243,7 +251,7 @@ def keep_held(s: System, k: int) -> bool:
     for i in range(k):
         mode, first = f.mode[s.selected[i]], f.at[i]
         own[m], slides[m] = first, -1
-        if mode == SLIDES:
+        if mode in (SLIDES, STARTS):
             slides[m] = i
             ax[i], ay[i] = direction(s, i)
             mu[i] = s.contacts.friction[s.selected[i], KINETIC]
@@ -273,12 +281,37 @@ def keep_held(s: System, k: int) -> bool:
 
 
 @jit
-def find_starts(s: System, k: int) -> bool:
-    """Whether one of the k held contacts slides slowly, or begins to."""
-    found = False
+def look_ahead(s: System, k: int) -> None:
+    """The directions of those of the k held contacts that slide slowly or begin to, in s.friction.ahead.
+
+    Friction opposes the velocity a moment later. Coulomb's law with slightly soft walls: where forces are not unique, which have a say
+    in the directions, it chooses short ones that change steadily from one state to the next.
+    """
+    f, problem = s.friction, s.friction.problem
+    slow = False
+    copy(f.W, f.b)
     for i in range(k):
-        found = found or s.friction.mode[s.selected[i]] == STARTS
-    return found
+        c, first = s.selected[i], f.at[i]
+        f.member[i], f.trial[i] = 1, f.mode[c]
+        if f.mode[c] == STARTS:
+            slow = True
+            f.b[first + 1] += f.U[first + 1] / f.lag[c]
+            f.b[first + 2] += f.U[first + 2] / f.lag[c]
+            f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
+    if not slow:
+        return
+    rows = take_part(s, k)
+    for j in range(problem.count):
+        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
+    if not impulses(problem) < SOLVED:
+        return
+    for i in range(k):  # all take part, with all their rows
+        c, first = s.selected[i], f.at[i]
+        if f.mode[c] == STARTS:
+            x, y = problem.p[first + 1], problem.p[first + 2]
+            size = np.sqrt(x * x + y * y)
+            if size > 0.0:
+                f.ahead[c, 0], f.ahead[c, 1] = -x / size, -y / size
 
 
 @jit
@@ -309,12 +342,10 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
     if status != OK:
         return status
     n = f.at[k]
-    starts = find_starts(s, k)
-    dependent = True if starts else keep_held(s, k)
-    margin = -1.0 if starts else least_margin(s, k)
-    if starts and by_coulomb(s, k) < np.inf:
-        margin = 0.0 if fastest_change(s, k) <= 1.0 else -1.0
-    elif dependent and margin < -OUTSIDE:
+    look_ahead(s, k)
+    dependent = keep_held(s, k)
+    margin = least_margin(s, k)
+    if dependent and margin < -OUTSIDE:
         kept = np.empty(n)
         copy(f.p, kept)
         if by_coulomb(s, k) <= 1.0:
@@ -349,12 +380,8 @@ def by_coulomb(s: System, k: int) -> float:
     f = s.friction
     copy(f.W, f.b)
     for i in range(k):
-        c, first = s.selected[i], f.at[i]
-        f.member[i] = 1
-        f.trial[i] = f.mode[c]
-        if f.mode[c] == STARTS and f.lag[c] > 0.0:  # friction opposes the velocity a moment later
-            f.b[first + 1] += f.U[first + 1] / f.lag[c]
-            f.b[first + 2] += f.U[first + 2] / f.lag[c]
+        mode = f.mode[s.selected[i]]
+        f.member[i], f.trial[i] = 1, SLIDES if mode == STARTS else mode
     if not ask_coulomb(s, k) < SOLVED:
         return np.inf
     return fastest_change(s, k)
@@ -371,11 +398,9 @@ def rough_opening_rate(s: System, st: State, t: float) -> float:
     status = free_rough_rows(s, t, k)
     if status != OK:
         return -float(status)
-    if not find_starts(s, k):
-        keep_held(s, k)
-        if least_margin(s, k) >= 0.0:
-            return 0.0
-    return by_coulomb(s, k)
+    look_ahead(s, k)
+    keep_held(s, k)
+    return 0.0 if least_margin(s, k) >= 0.0 else by_coulomb(s, k)
 
 
 @jit

@@ -37,6 +37,7 @@ class Friction(Struct):
     way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes
     slow: Float1  # (contacts,) the speed below which it slides slowly [m/s]
     lag: Float1  # (contacts,) how far the friction of one that slides slowly looks ahead [s]
+    ahead: Float2  # (contacts, 2) the direction that the friction of one that slides slowly opposes, in its tangents
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes
     stopping: Int  # whether a contact that slides has come to its end

@@ -182,6 +182,7 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         way=np.zeros((nc, 3)),
         slow=np.zeros(nc),
         lag=np.zeros(nc),
+        ahead=np.zeros((nc, 2)),
         stop=np.zeros(nc),
         force=np.zeros((nc, 3)),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.friction import STILL, acceleration, by_coulomb, direction, take_forces
+from urdf_gibbs.simulation.friction import STILL, acceleration, by_coulomb, take_forces, velocity_direction
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS
 from urdf_gibbs.simulation.layout import State, System
 from urdf_gibbs.simulation.rows import select_held
@@ -63,7 +63,7 @@ def update_sliding(s: System, st: State) -> bool:
         mode = STARTS if speed < (2.0 if f.mode[c] == STARTS else 1.0) * f.slow[c] else SLIDES
         changed = changed or mode != f.mode[c]
         f.mode[c] = mode
-        ax, ay = direction(s, i)
+        ax, ay = velocity_direction(s, i)
         gains = ax * acceleration(s, first + 1, n) + ay * acceleration(s, first + 2, n)
         f.lag[c] = LAG
         if speed > STILL:
@@ -71,7 +71,7 @@ def update_sliding(s: System, st: State) -> bool:
                 f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / speed
         if gains < 0.0:
             f.stop[c] = speed / -gains
-            f.lag[c] = min(LAG, AHEAD * f.stop[c])
+            f.lag[c] = max(min(LAG, AHEAD * f.stop[c]), 1e-300)
             if speed <= STILL:
                 f.stopping = 1
     return changed
