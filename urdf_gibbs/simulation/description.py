@@ -172,18 +172,11 @@ def describe(
     if not robot.nv:
         raise ArgumentError(f"{robot.name or 'the robot'} has no joint that moves: there is nothing to simulate")
     scene = scene_friction(robot, friction)
-    rubbing = bounds_of(robot, joint_friction)
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
-    if points is not None and not isinstance(points, str):
-        points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
-    resolved = resolve_points(robot, points) if given or points is not None else ()
-    if given and not resolved:
-        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    touching = resolve_pairs(robot, resolved, pairs)
+    resolved, touching = _touching(robot, given, points, pairs)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -198,7 +191,7 @@ def describe(
         pairs=touching,
         joint_limits=flag(joint_limits, "joint_limits"),
         resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
-        joint_friction=rubbing,
+        joint_friction=bounds_of(robot, joint_friction),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
@@ -207,6 +200,17 @@ def describe(
         **numbers,
     )
     return _without_friction_by_equality(described)
+
+
+def _touching(robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
+    """The points and the pairs that can touch."""
+    if points is not None and not isinstance(points, str):
+        points = listed(points, "None, 'collision', or a list of link names and points", "points")
+    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    resolved = resolve_points(robot, points) if walls or points is not None else ()
+    if walls and not resolved:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
+    return resolved, resolve_pairs(robot, resolved, pairs)
 
 
 def _without_friction_by_equality(described: Description) -> Description:

@@ -128,7 +128,7 @@ class Trajectory:
         if np.size(self.friction_forces) == 0:
             set_field(self, "friction_forces", np.zeros((n, len(names), 3)))
         put_array(self, "friction_forces", (n, len(names), 3))
-        if np.size(self.joint_friction) == 0:
+        if not np.any(self.joint_friction):
             set_field(self, "joint_friction", np.zeros((n, nv)))
         put_array(self, "joint_friction", (n, nv))
         if self.dense is not None:
