@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from urdf_gibbs.engine.jit import jit
-from urdf_gibbs.simulation.friction import STILL, acceleration, by_coulomb, take_forces, velocity_direction
+from urdf_gibbs.simulation.friction import STILL, acceleration, velocity_direction
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS
+from urdf_gibbs.simulation.held_forces import by_coulomb, take_forces
 from urdf_gibbs.simulation.layout import State, System
 from urdf_gibbs.simulation.rows import select_held
 
@@ -92,7 +93,7 @@ def use_allowed_forces(s: System, st: State) -> None:
 def up_to_stop(s: System, h: float) -> float:
     """The length h of a step, or a shorter one that ends before a contact stops sliding, or where it does if that is soon."""
     f = s.friction
-    for c in range(f.stop.shape[0]):
+    for c in range(min(f.joints, f.stop.shape[0])):
         if f.mode[c] == SLIDES and f.stop[c] < np.inf:
             h = min(h, f.stop[c] if f.stop[c] < SOON else 0.9 * f.stop[c])
         if f.mode[c] == STARTS and f.stop[c] < np.inf:
