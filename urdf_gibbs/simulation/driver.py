@@ -13,6 +13,7 @@ from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
 from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
+from urdf_gibbs.simulation.implicit import implicit_step, makes_no_progress
 from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
     ACCEL,
@@ -321,6 +322,8 @@ def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -
     h = propose_step(s, st, tiny, by_function)
     if h == 0.0:
         return UNDERFLOW
+    if st.held_count > 0 and s.friction.rough and makes_no_progress(s, st, h):
+        return implicit_step(s, st, r)
     status, error = try_step(s, st, h, by_function)
     if status != OK:
         return status

@@ -1,8 +1,8 @@
 """Contacts with friction: their rows, and Coulomb's law among some of them. Compiled.
 
 A held contact slides, and its force is p_n (n - mu d), d being the direction of its motion, or it sticks, and its force is whatever
-keeps it (held_forces.py). Where one of them stops sliding, lets go or is torn off, the accelerations of all contacts together decide what comes next:
-Coulomb's law with accelerations in the place of velocities (contact/coulomb).
+keeps it (held_forces.py). Where one of them stops sliding, lets go or is torn off, the accelerations of all contacts together decide what
+comes next: Coulomb's law with accelerations in the place of velocities (contact/coulomb).
 
 A contact that begins to slide has no direction yet but that of its acceleration. Its direction, and that of all slow contacts, is found
 with the forces (sliding.py).

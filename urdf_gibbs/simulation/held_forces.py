@@ -39,40 +39,6 @@ SOFT = 1e-6  # of the normal mobility of a contact: how soft walls are taken to 
 
 
 @jit
-def look_ahead(s: System, k: int) -> None:
-    """The directions of those of the k held contacts that slide slowly or begin to, in s.friction.ahead.
-
-    Friction opposes the velocity a moment later. Coulomb's law with slightly soft walls: where forces are not unique, which have a say
-    in the directions, it chooses short ones that change steadily from one state to the next.
-    """
-    f, problem = s.friction, s.friction.problem
-    slow = False
-    copy(f.W, f.b)
-    for i in range(k):
-        c, first = s.selected[i], f.at[i]
-        f.member[i], f.trial[i] = 1, f.mode[c]
-        if f.mode[c] == STARTS:
-            slow = True
-            f.b[first + 1] += f.U[first + 1] / f.lag[c]
-            f.b[first + 2] += f.U[first + 2] / f.lag[c]
-            f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
-    if not slow:
-        return
-    rows = take_part(s, k)
-    for j in range(problem.count):
-        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
-    if not impulses(problem) < SOLVED:
-        return
-    for i in range(k):  # all take part, with all their rows
-        c, first = s.selected[i], f.at[i]
-        if f.mode[c] == STARTS:
-            x, y = problem.p[first + 1], problem.p[first + 2]
-            size = np.sqrt(x * x + y * y)
-            if size > 0.0:
-                f.ahead[c, 0], f.ahead[c, 1] = -x / size, -y / size
-
-
-@jit
 def least_margin(s: System, k: int) -> float:
     """How far inside of their cones the forces of the k held contacts are, of the largest force; negative: one is outside, or pulls."""
     f = s.friction
@@ -138,6 +104,40 @@ def spread(s: System, k: int, at: Indices, x: Array) -> None:
             ax, ay = direction(s, i)
             friction = s.contacts.friction[c, KINETIC] * x[at[i]]
             f.p[first + 1], f.p[first + 2] = -friction * ax, -friction * ay
+
+
+@jit
+def look_ahead(s: System, k: int) -> None:
+    """The directions of those of the k held contacts that slide slowly or begin to, in s.friction.ahead.
+
+    Friction opposes the velocity a moment later. Coulomb's law with slightly soft walls: where forces are not unique, which have a say
+    in the directions, it chooses short ones.
+    """
+    f, problem = s.friction, s.friction.problem
+    slow = False
+    copy(f.W, f.b)
+    for i in range(k):
+        c, first = s.selected[i], f.at[i]
+        f.member[i], f.trial[i] = 1, f.mode[c]
+        if f.mode[c] == STARTS:
+            slow = True
+            f.b[first + 1] += f.U[first + 1] / f.lag[c]
+            f.b[first + 2] += f.U[first + 2] / f.lag[c]
+            f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
+    if not slow:
+        return
+    rows = take_part(s, k)
+    for j in range(problem.count):
+        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
+    if not impulses(problem) < SOLVED:
+        return
+    for i in range(k):  # all take part, with all their rows
+        c, first = s.selected[i], f.at[i]
+        if f.mode[c] == STARTS:
+            x, y = problem.p[first + 1], problem.p[first + 2]
+            size = np.sqrt(x * x + y * y)
+            if size > 0.0:
+                f.ahead[c, 0], f.ahead[c, 1] = -x / size, -y / size
 
 
 @jit

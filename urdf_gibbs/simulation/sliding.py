@@ -22,6 +22,7 @@ LAG = 1e-5  # s: the longest moment that the friction of a slow contact looks ah
 # Of the time until a slow contact stops: the moment that its friction looks ahead, and the step. It must still slide a moment after the
 # step, 0.15 < 1 - 0.7, and the step must be stable with the rate of the moment, 0.7 / 0.15 < 5.
 AHEAD, SLOW_STEP = 0.15, 0.7
+HEADS = 0.1  # of the deceleration: a slow contact that is also accelerated to the side by more passes by its end
 SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the next step
 
 
@@ -62,15 +63,17 @@ def update_sliding(s: System, st: State) -> bool:
         speed = np.sqrt(x * x + y * y)
         f.slow[c] = slow_speed(s, i, n)
         mode = STARTS if speed < (2.0 if f.mode[c] == STARTS else 1.0) * f.slow[c] else SLIDES
-        changed = changed or mode != f.mode[c]
-        f.mode[c] = mode
+        if mode != f.mode[c]:
+            changed = True
+            f.mode[c] = mode
         ax, ay = velocity_direction(s, i)
-        gains = ax * acceleration(s, first + 1, n) + ay * acceleration(s, first + 2, n)
+        bx, by = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
+        gains, turns = ax * bx + ay * by, ax * by - ay * bx
         f.lag[c] = LAG
         if speed > STILL:
             for m in range(3):
                 f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / speed
-        if gains < 0.0:
+        if gains < 0.0 and (mode == SLIDES or speed <= STILL or abs(turns) < -HEADS * gains):
             f.stop[c] = speed / -gains
             f.lag[c] = max(min(LAG, AHEAD * f.stop[c]), 1e-300)
             if speed <= STILL:
