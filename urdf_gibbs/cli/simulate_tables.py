@@ -73,6 +73,7 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         *([_count(len(scenario.pairs), "pair")] if scenario.pairs else []),
         *(["joint limits"] if scenario.joint_limits else []),
         *(["damping"] if scenario.damping else []),
+        *(["joint friction"] if trajectory.settings["joint_friction"] else []),
         *(["torques"] if np.any(scenario.torque) else []),
         *([f"controller at {scenario.controller.rate:g} Hz"] if scenario.controller is not None else []),
         f"law {scenario.law}, restitution {scenario.restitution:g}",

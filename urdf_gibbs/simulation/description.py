@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import coefficients, flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.coefficients import SceneFriction, SceneFrictionLike, scene_friction, warn_of_smooth_links
+from urdf_gibbs.contact.joint_friction import Bounds, JointFrictionLike
+from urdf_gibbs.contact.joint_friction import joint_friction as bounds_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
@@ -40,7 +42,7 @@ RADIANS_PER_STEP = 0.5  # of a vibrating wall
 class Description:
     """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
 
-    ``resistance`` (nv,) is the joint damping that acts, ``torque`` (nv,) a constant torque.
+    ``resistance`` (nv,) is the joint damping that acts, ``joint_friction`` its dry friction, ``torque`` (nv,) a constant torque.
     """
 
     robot: Robot
@@ -56,6 +58,7 @@ class Description:
     pairs: tuple[Pair, ...]
     joint_limits: bool
     resistance: Array
+    joint_friction: Bounds
     controller: Controller | None
     controller_rate: float | None
     switches: Switches | None
@@ -73,7 +76,15 @@ class Description:
     def candidates(self) -> Candidates:
         """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
         return candidates(
-            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+            self.robot,
+            self.walls,
+            self.points,
+            self.pairs,
+            self.joint_limits,
+            self.restitution,
+            self.resolution,
+            self.friction,
+            self.joint_friction,
         )
 
     @property
@@ -125,6 +136,7 @@ class Description:
             "law": self.law,
             "restitution": self.restitution,
             "friction": tuple(self.friction.default),
+            "joint_friction": {name: most for (_, _, name), most in self.joint_friction.items()},
             "link_friction": {link: tuple(own) for link, own in self.friction.links.items()},
             "walls": [described(wall) for wall in self.walls],
             "points": points,
@@ -146,6 +158,7 @@ def describe(
     pairs: Iterable[PairLike],
     joint_limits: bool,
     damping: bool,
+    joint_friction: JointFrictionLike,
     controller: Controller | None,
     controller_rate: float | None,
     switches: Switches | None,
@@ -163,13 +176,7 @@ def describe(
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
-    if points is not None and not isinstance(points, str):
-        points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
-    resolved = resolve_points(robot, points) if given or points is not None else ()
-    if given and not resolved:
-        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    touching = resolve_pairs(robot, resolved, pairs)
+    resolved, touching = _touching(robot, given, points, pairs)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -184,6 +191,7 @@ def describe(
         pairs=touching,
         joint_limits=flag(joint_limits, "joint_limits"),
         resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
+        joint_friction=bounds_of(robot, joint_friction),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
@@ -192,6 +200,17 @@ def describe(
         **numbers,
     )
     return _without_friction_by_equality(described)
+
+
+def _touching(robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
+    """The points and the pairs that can touch."""
+    if points is not None and not isinstance(points, str):
+        points = listed(points, "None, 'collision', or a list of link names and points", "points")
+    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    resolved = resolve_points(robot, points) if walls or points is not None else ()
+    if walls and not resolved:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
+    return resolved, resolve_pairs(robot, resolved, pairs)
 
 
 def _without_friction_by_equality(described: Description) -> Description:

@@ -11,6 +11,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import contact_motion, contact_row, factorise, half_solve, screws, solve_factorised, twists, wall_motion
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
+from urdf_gibbs.simulation.dry_joints import add_dry_torques
 from urdf_gibbs.simulation.layout import (
     BAD_WALL,
     CONTACT_ROWS,
@@ -108,7 +109,7 @@ def add_response(s: System, k: int, lam: Array, out: Array) -> None:
 
 @jit
 def joint_torques(s: System, t: float) -> int:
-    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping."""
+    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping and the friction of joints that slide."""
     if s.constant_torque:
         return OK
     tau, torque, damping, v = s.tau, s.torque, s.damping, s.v
@@ -119,6 +120,7 @@ def joint_torques(s: System, t: float) -> int:
             return CONTROLLER
     for i in range(tau.shape[0]):
         tau[i] -= damping[i] * v[i]
+    add_dry_torques(s)
     return OK
 
 

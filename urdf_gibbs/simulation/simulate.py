@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
+from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.names import Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
@@ -43,6 +44,7 @@ def simulate(
     pairs: Iterable[PairLike] = (),
     joint_limits: bool = False,
     damping: bool = False,
+    joint_friction: JointFrictionLike = 0.0,
     controller_rate: float | None = None,
     switches: Switches | None = None,
     torque: ArrayLike | None = None,
@@ -89,6 +91,9 @@ def simulate(
             the distance may be None: the sum of the radii.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Dry friction of revolute, continuous and prismatic joints: a force of at most this [N, N m], against the motion of a
+            joint that slides, or whatever holds one that sticks. One number for all joints, {joint: number}, (nv,) numbers, or "urdf": what
+            ``<dynamics friction=...>`` says. As these forces are bounded they do nothing at an impact.
         controller_rate: Calls of the controller per second [1/s], its answer being kept in between; None: in each stage of each step.
         switches: switches(t, q, v) -> (k,), for a controller that is not continuous: smooth values whose signs, the ``sides`` (k,) of
             1 and -1, say on which side it is. Every step ends where a sign changes. A switch to which both sides drive the motion
@@ -120,7 +125,7 @@ def simulate(
     touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
-    forces = {"gravity": gravity, "damping": damping, **control}
+    forces = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
     schemes: dict[str, Any] = {"scheme": scheme, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
+from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
 from urdf_gibbs.names import Law, Paradox, Scheme
@@ -65,6 +66,7 @@ class Simulator:
         pairs: Points that can touch each other.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N].
         controller_rate: Calls of the controller per second [1/s]; None: in each stage of each step.
         switches: switches(t, q, v) -> (k,), whose signs say on which side a controller that jumps is.
@@ -109,6 +111,7 @@ class Simulator:
         pairs: Iterable[PairLike] = (),
         joint_limits: bool = False,
         damping: bool = False,
+        joint_friction: JointFrictionLike = 0.0,
         controller: Controller | None = None,
         controller_rate: float | None = None,
         switches: Switches | None = None,
@@ -126,7 +129,7 @@ class Simulator:
         touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
         laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
         control: dict[str, Any] = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
-        forces: dict[str, Any] = {"gravity": gravity, "damping": damping, **control}
+        forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
         self.description = describe(robot, **touching, **laws, **forces, **accuracy, **kept)
@@ -272,7 +275,7 @@ class Simulator:
         state.turning[:, : HUB + 1] = 0.0
         if candidates.points:
             state.held[:] = 0
-            self._program.record.mode[:] = FREE
+            self._program.record.mode[:] = self._program.system.friction.mode[:] = FREE
             state.force[:] = 0.0
             state.last_struck[:] = -np.inf
             self._program.update_gaps(time, PRESENT)

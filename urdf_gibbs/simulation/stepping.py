@@ -33,6 +33,7 @@ from urdf_gibbs.contact.names import MOREAU
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
+from urdf_gibbs.simulation.dry_joints import select_joints
 from urdf_gibbs.simulation.friction import add_rough_response, clear_friction, hand_back, rough_rows, take_part
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
 from urdf_gibbs.simulation.layout import (
@@ -252,6 +253,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
     """v (nv,): the velocity after the step, with the impulses of all contacts that close; minus a status, or how many they are."""
     k = 0
     certificate = 0.0
+    s.friction.span = h
     copy(free, v)
     for c in range(st.closed.shape[0]):
         st.closed[c] = 0
@@ -263,9 +265,9 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         if turns == 0:
             for c in range(st.closed.shape[0]):
                 st.deepest = max(st.deepest, -st.new_gaps[c, GAP] / st.new_gaps[c, GRADIENT])
-        if added == 0:
+        if added == 0 and (turns > 0 or s.friction.joints == st.closed.shape[0]):
             break
-        k = select_closed(s, st)
+        k = select_joints(s, select_closed(s, st))
         load_state(s, st.work)
         n = rough_rows(s, t, k)
         certificate = ask(s, st, r, h, k, free, True, True)
@@ -286,6 +288,8 @@ def close_again(s: System, q: Array, k: int) -> None:
     """q (nq,) moves so that the gaps of the k selected contacts, as they are at q_m, are closed where they are below -DEEP."""
     f, nv = s.friction, s.v.shape[0]
     n, least = f.at[k], 0.0
+    while k > 0 and s.selected[k - 1] >= f.joints:
+        k -= 1
     for i in range(k):
         least = min(least, s.gap[i])
     if least > -DEEP:
@@ -313,6 +317,9 @@ def close_again(s: System, q: Array, k: int) -> None:
 def how_touched(s: System, st: State, i: int, change: Array) -> int:
     """The mode of contact i of those selected in this step, ``change`` (nv,) being that of the velocity; what bounces is free."""
     f, first = s.friction, s.friction.at[i]
+    if s.selected[i] >= f.joints:
+        at = s.contacts.index[s.selected[i], 1]
+        return SLIDES if abs(s.v[at] + change[at]) > STILL else STICKS
     if not f.p[first] > 0.0 or st.suspects[s.selected[i]]:
         return FREE
     if f.at[i + 1] - first == 1:

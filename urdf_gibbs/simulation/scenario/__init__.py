@@ -47,6 +47,7 @@
     pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction
     joint_limits = false
     damping = false
+    joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
     [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield
     kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls

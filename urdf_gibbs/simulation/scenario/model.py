@@ -63,6 +63,7 @@ class Scenario:
         pairs: Points that can touch each other.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
         tolerances: Those that the file gives, by the names of arguments of ``simulate``.
         reference: Published results to compare with; None where there are none.
     """
@@ -85,6 +86,7 @@ class Scenario:
     pairs: tuple[tuple[Any, ...], ...]
     joint_limits: bool
     damping: bool
+    joint_friction: Any
     tolerances: Mapping[str, float]
     reference: Reference | None = None
 
@@ -98,4 +100,4 @@ class Scenario:
         drive: dict[str, Any] = {"torque": self.torque}
         if self.controller is not None:
             drive = {"controller": self.controller, "controller_rate": self.controller.rate}
-        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping")} | drive | dict(self.tolerances)
+        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping", "joint_friction")} | drive | dict(self.tolerances)
