@@ -5,7 +5,9 @@ Times and places are asked for to 1e-7, as the closed forms are; rates of gaps t
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.contact.points import ContactPoint, resolve_points
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.simulation.layout import ACCEL, GAP, PRESENT, RATE
+from urdf_gibbs.view.contact_forces import lasting_forces
 
 G = 9.81
 R = 0.1  # m
@@ -280,3 +283,14 @@ def test_a_wheel_rolls_over_hills() -> None:
         rim = np.stack([R * np.sin(angles), 0 * angles, -R * np.cos(angles)], axis=1)
         rim += np.array([trajectory.q[row, along], 0.0, trajectory.q[row, up]])
         assert wall.gap(rim).min() == pytest.approx(0.0, abs=2e-8)  # R (1 / 2000)^2 / 2
+
+
+def test_a_page_draws_the_force_at_the_rim(tmp_path: Any) -> None:
+    """After a file was written and read: the force of a wheel at rest acts R below its centre."""
+    wheel = planar_wheel(0.5)
+    run = ug.simulate(wheel, order(wheel, z=R, spin=1.0), None, 0.2, walls=FLOOR, points="collision", friction=0.5, restitution=0.0)
+    read = ug.Trajectory.load(run.save(tmp_path / "run"))
+    times = np.array([0.05, 0.15])
+    for one in lasting_forces(read, times, read.at(times)[0], {"plane": FLOOR}):
+        place = np.frombuffer(zlib.decompress(base64.b64decode(one["place"]["deflated"])), "<f8").reshape(-1, 3)
+        np.testing.assert_allclose(np.abs(place), [[0.0, 0.02, 0.0]] * 2, atol=1e-6)
