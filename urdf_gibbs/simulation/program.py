@@ -232,7 +232,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         **{name: np.zeros(nc, np.int64) for name in ("held", "mode", "suspects", "closed")},
         **{name: np.zeros(nc) for name in ("force", "bounce_ends", "last_struck")},
         turning=turning,
-        farthest_point=np.linalg.norm(places, axis=2).max(initial=0.0),
+        farthest_point=(np.linalg.norm(places, axis=2).max(axis=1) + candidates.contacts.rim[:, 3]).max(initial=0.0),
     )
     state.gaps[candidates.touching :, [GAP, GRADIENT]] = state.new_gaps[candidates.touching :, [GAP, GRADIENT]] = 1.0
     arrays = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}

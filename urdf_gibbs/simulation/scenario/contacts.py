@@ -16,12 +16,12 @@ from urdf_gibbs.simulation.scenario.problems import one_of, shown
 from urdf_gibbs.simulation.scenario.values import Values
 
 
-def read_points(values: Values, given: Any, robot: Robot) -> tuple[ContactPoint, ...] | None:
+def read_points(values: Values, given: Any, robot: Robot, cylinders: Any = "auto") -> tuple[ContactPoint, ...] | None:
     """The points of [contacts]; None where the file gives none."""
     if given is None:
         return None
     if given == "collision":
-        return resolve_points(robot, "collision")
+        return resolve_points(robot, "collision", cylinders or "auto")
     path, kind = ("contacts", "points"), schema.point(robot.link_names)
     entries = values.items(path, given, schema.Items(schema.Deferred(), schema.POINTS)) or []
     chosen = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
