@@ -90,10 +90,10 @@ def test_inside_of_the_dual_cones_there_is_always_a_solution(problem: Drawn) -> 
     assert worst_of(problem, p) < 1e-8
 
 
-@given(drawn_problems(), st.floats(1e2, 1e7))
+@given(drawn_problems(), st.floats(1e2, 1e4))
 @settings(max_examples=150, deadline=None)
 def test_very_large_friction(problem: Drawn, mu: float) -> None:
-    """Coefficients up to 1e7: as well as μ pₙ can be told, where pₙ is rounded like the largest impulse."""
+    """Coefficients up to 1e4: as well as μ pₙ can be told, where pₙ is rounded like the largest impulse."""
     rough = problem._replace(mu=np.full(len(problem.mu), mu))
     p, certificate = contact_impulses(rough.K, rough.b, mu)
     assert certificate < max(SOLVED, 100.0 * mu * np.finfo(float).eps)
