@@ -99,10 +99,14 @@ def test_capsules_that_cross_at_the_neutral_pose_overlap() -> None:
 
 def test_an_arm_that_folds_strikes_itself() -> None:
     """Its spheres are 0.2 m apart then, wherever that is."""
+
+    def folding(t: float, q: Any, v: Any) -> Any:
+        return 5.0 * (np.array([0.0, math.pi, math.pi]) - q) - v
+
     robot = arm(0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run = ug.simulate(robot, np.zeros(3), None, 3.0, pairs="auto", gravity=(0, 0, 0), restitution=0.0, torque=[1.0, 1.0, 1.0])
+        run = ug.simulate(robot, np.zeros(3), None, 3.0, pairs="auto", gravity=(0, 0, 0), restitution=0.0, controller=folding)
     first = run.impacts[0]
     assert first.points[0] in ("base.sphere0-two.sphere0", "base.sphere0-three.sphere0", "one.sphere0-three.sphere0")
     q = first.q
