@@ -20,6 +20,7 @@ from urdf_gibbs.arguments import Coefficients, FrictionLike, coefficients, finit
 from urdf_gibbs.contact.hull import NoPoints, mesh_points
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
+from urdf_gibbs.names import Cylinders
 from urdf_gibbs.robot.meshes import MeshFolders, mesh_folders
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Geometry
@@ -36,8 +37,11 @@ RIM = 8  # points on each rim of a cylinder
 class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
-    ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to it at this very point. ``friction`` is
-    its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or else the simulation's.
+    Or, with ``rim`` [m] above 0, a circle of that radius about ``position``, around ``axis`` (a unit vector): a wheel's edge, which touches
+    with the nearest of its points and rolls. In a pair ``half`` [m] makes it a capsule: a sphere about each point of the segment from
+    ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the URDF link it came from; that link may be merged into the body, or
+    hinged to it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the
+    wall's, or else the simulation's.
     """
 
     name: str
@@ -46,11 +50,15 @@ class ContactPoint:
     radius: float = 0.0
     link: str = ""
     friction: FrictionLike | None = None
+    rim: float = 0.0
+    axis: Vec3 = (0.0, 0.0, 1.0)
+    half: Vec3 = (0.0, 0.0, 0.0)
 
 
 PointLike = (
     str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float] | tuple[str, Sequence[float], float, FrictionLike]
 )
+AUTO = "auto"
 PairLike = tuple[str, str] | tuple[str, str, float] | tuple[str, str, float | None, FrictionLike]
 
 
@@ -109,23 +117,24 @@ class _Collection:
     def add(self, point: ContactPoint) -> None:
         """Add the point unless it is already there (same place for every q, same radius).
 
-        A sphere stays on its own body: one about the axis of its joint, a wheel, rolls with that body and not with the parent.
+        A sphere or a rim stays on its own body: one about the axis of its joint, a wheel, rolls with that body and not with the parent.
         """
         body, x = point.body, np.array(point.position)
-        if point.radius == 0.0:
+        if point.radius == 0.0 and point.rim == 0.0:
             body, x = canonical(self.robot, body, x)
         for other in self.points:
-            if other.body == body and other.radius == point.radius and math.dist(other.position, x) < SAME:
+            shape = (other.body, other.radius, other.rim, other.axis)
+            if shape == (body, point.radius, point.rim, point.axis) and math.dist(other.position, x) < SAME:
                 return
         name, number = point.name, 1
         while name in self.names:
             number += 1
             name = f"{point.name}#{number}"
         self.names.add(name)
-        self.points.append(replace(point, name=name, body=body, position=_vec3(x)))
+        self.points.append(replace(point, name=name, body=body, position=vec3(x)))
 
 
-def _vec3(x: Array) -> Vec3:
+def vec3(x: Array) -> Vec3:
     a, b, c = (float(entry) + 0.0 for entry in x)  # + 0.0: minus zero is zero
     return a, b, c
 
@@ -166,7 +175,7 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
             return
         here = [link for link in here if link not in loose] or here
         name = next((link for link in here if link not in tips), here[0] if here else fallback)
-        collection.add(ContactPoint(name, body, _vec3(x), 0.0, name))
+        collection.add(ContactPoint(name, body, vec3(x), 0.0, name))
 
     for i, joint in enumerate(robot.joints):
         body, x = canonical(robot, i, (0.0, 0.0, 0.0))
@@ -187,7 +196,9 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
 # chosen points --------------------------------------------------------------------------------------
 
 
-def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None) -> tuple[ContactPoint, ...]:
+def resolve_points(
+    robot: Robot, points: str | Iterable[PointLike] | None = None, cylinders: Cylinders = "auto"
+) -> tuple[ContactPoint, ...]:
     """The contact points that ``points`` asks for, each once, in canonical form, with unique names.
 
     points: None (joint origins and tips), "collision" (the shapes of ``<collision>``), or a sequence of link names (the origin
@@ -195,7 +206,9 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
     link's frame [m], and ContactPoint.
 
     "collision": a box gives its 8 corners, a sphere its centre with its radius, a capsule the centres of both half spheres
-    with its radius (its length is the distance between them), a cylinder the centres of both ends and 8 points on each rim.
+    with its radius (its length is the distance between them). A cylinder whose axis is that of the joint that carries it, a wheel,
+    gives its two rims, which roll; any other the centres of both ends and 8 points on each rim, which stand. ``cylinders``: "roll" or
+    "stand" for all of them ("auto": as said). A rim that lies flat on a wall touches it with one of its points only.
     A mesh gives vertices of its convex hull, at most 32, far apart; one that cannot be read is skipped with a UrdfWarning, shapes that
     never move without one.
     """
@@ -204,7 +217,7 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
     if isinstance(points, str):
         if points != "collision":
             raise ArgumentError(f"points={points!r}, expected None, 'collision' or a sequence of link names and points")
-        return _collision_points(robot)
+        return _collision_points(robot, cylinders)
     collection = _Collection(robot)
     for point in points:
         collection.add(_resolve_point(robot, point))
@@ -216,12 +229,13 @@ def _resolve_point(robot: Robot, point: Any) -> ContactPoint:
         if not isinstance(point.body, int | np.integer) or not WORLD <= point.body < len(robot.joints):
             raise ArgumentError(f"point {point.name!r}: body {point.body!r}, expected -1 (the world) to {len(robot.joints) - 1}")
         friction = None if point.friction is None else coefficients(point.friction, f"point {point.name!r}: friction")
-        return replace(point, position=_position(point.name, point.position), radius=_radius(point.name, point.radius), friction=friction)
+        sizes = {"radius": _radius(point.name, point.radius), "rim": _radius(point.name, point.rim, "rim"), "axis": _axis(point)}
+        return replace(point, position=_position(point.name, point.position), friction=friction, **sizes)  # type: ignore[arg-type]
     if isinstance(point, str):
-        return _on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
+        return on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
     if isinstance(point, tuple | list) and len(point) in (2, 3, 4) and isinstance(point[0], str):
         radius = _radius(point[0], point[2]) if len(point) > 2 else 0.0
-        placed = _on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
+        placed = on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
         return replace(placed, friction=coefficients(point[3], f"point {point[0]!r}: friction")) if len(point) == 4 else placed
     raise ArgumentError(
         f"point {point!r}, expected a link name, (link, (x, y, z)), (link, (x, y, z), radius), (link, (x, y, z), radius, friction) "
@@ -233,20 +247,29 @@ def _position(name: str, value: Any) -> Vec3:
     x = finite(value, (3,))
     if x is None:
         raise ArgumentError(f"point {name!r}: position {value!r}, expected three finite numbers [m]")
-    return _vec3(x)
+    return vec3(x)
 
 
-def _radius(name: str, value: Any) -> float:
+def _axis(point: ContactPoint) -> Vec3:
+    axis = finite(point.axis, (3,))
+    if axis is None or not np.linalg.norm(axis) > 0.0:
+        raise ArgumentError(f"point {point.name!r}: axis {point.axis!r}, expected a vector of three finite numbers that is not zero")
+    if point.rim and point.radius:
+        raise ArgumentError(f"point {point.name!r}: radius {point.radius!r} and rim {point.rim!r}, expected one of the two")
+    return vec3(axis / np.linalg.norm(axis))
+
+
+def _radius(name: str, value: Any, what: str = "radius") -> float:
     try:
         radius = float(value)
     except (TypeError, ValueError):
         radius = math.nan
     if not 0.0 <= radius < math.inf:
-        raise ArgumentError(f"point {name!r}: radius {value!r}, expected zero or more [m]")
+        raise ArgumentError(f"point {name!r}: {what} {value!r}, expected zero or more [m]")
     return radius
 
 
-def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
+def on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
     """The point at ``position`` (3,) [m] in a link's frame; on an elastic link it belongs to the section at the root or at the tip."""
     body, x = body_point(robot, link, position, name)
     beam = beam_of(robot, link)
@@ -255,13 +278,13 @@ def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Arr
             f"point {name!r} is at the root of the elastic link {link!r}, which moves against the link's frame in these modes; "
             "expected a point at the tip, or modes with a root at rest, such as clamped-free"
         )
-    return ContactPoint(name, body, _vec3(x), radius, link)
+    return ContactPoint(name, body, vec3(x), radius, link)
 
 
 # collision shapes -----------------------------------------------------------------------------------
 
 
-def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
+def _collision_points(robot: Robot, cylinders: Cylinders) -> tuple[ContactPoint, ...]:
     shapes = {link.name: link.collisions for link in robot.links}
     collection = _Collection(robot)
     folders, unread = mesh_folders(robot), {}
@@ -279,17 +302,30 @@ def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
             except NoPoints as reason:
                 unread[link] = str(reason)
                 continue
+            turn, made = np.reshape(rotation, (3, 3)), []
             for suffix, x, radius in places:
-                name = f"{link}.{geometry.kind}{number}{suffix}"
-                collection.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
+                made.append(on_link(robot, f"{link}.{geometry.kind}{number}{suffix}", link, turn @ np.array(x) + translation, radius))
+            for point in _rims(robot, geometry, made, cylinders) if geometry.kind == "cylinder" else made:
+                collection.add(point)
     if unread:
         listed = f"{', '.join(unread)} ({next(iter(unread.values()))})"
         warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
     return tuple(point for point in collection.points if point.body != WORLD)
 
 
+def _rims(robot: Robot, geometry: Geometry, points: list[ContactPoint], cylinders: Cylinders) -> list[ContactPoint]:
+    """The two rims of a cylinder that is to roll, else its points."""
+    ends = [point for point in points if point.name[-1] in "+-"]
+    axis = np.subtract(ends[0].position, ends[1].position) / geometry.size[1]
+    body = ends[0].body
+    on_axis = all(_on_axis(robot, body, np.array(end.position)) for end in ends)
+    if cylinders == "stand" or (cylinders == "auto" and not on_axis):
+        return points
+    return [replace(end, rim=geometry.size[0], axis=vec3(axis)) for end in ends]
+
+
 def _mesh_points(geometry: Geometry, folders: MeshFolders) -> list[tuple[str, Vec3, float]]:
-    return [(f".{k}", _vec3(x), 0.0) for k, x in enumerate(mesh_points(geometry, folders))]
+    return [(f".{k}", vec3(x), 0.0) for k, x in enumerate(mesh_points(geometry, folders))]
 
 
 def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
@@ -354,4 +390,4 @@ def _named(robot: Robot, points: Sequence[ContactPoint], name: Any) -> ContactPo
     own = [point for point in points if point.link == name]
     if len(own) == 1:
         return own[0]
-    return _on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)
+    return on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)

@@ -16,10 +16,11 @@ from urdf_gibbs.contact.coefficients import SceneFriction, SceneFrictionLike, sc
 from urdf_gibbs.contact.joint_friction import Bounds, JointFrictionLike
 from urdf_gibbs.contact.joint_friction import joint_friction as bounds_of
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.points import AUTO, ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.self_pairs import find_pairs
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -31,6 +32,7 @@ from urdf_gibbs.walls.arguments import wall_list
 Array = NDArray[np.float64]
 
 PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
+CYLINDERS: tuple[Cylinders, ...] = ("auto", "roll", "stand")
 SCHEMES: tuple[Scheme, ...] = ("events", "time_stepping")
 STEPPING_LAWS: tuple[Law, ...] = ("newton", "moreau")
 LONGEST_TIE = 1e-3  # s
@@ -119,7 +121,7 @@ class Description:
     def settings(self, longest_step: float) -> dict[str, Any]:
         """The settings as plain values, for a trajectory."""
         points = [
-            {"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius, "friction": p.friction}
+            {name: getattr(p, name) for name in ("name", "link", "body", "position", "radius", "friction", "rim", "axis")}
             for p in self.points
         ]
         values = {
@@ -155,7 +157,8 @@ def describe(
     paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
-    pairs: Iterable[PairLike],
+    pairs: str | Iterable[PairLike],
+    cylinders: Cylinders,
     joint_limits: bool,
     damping: bool,
     joint_friction: JointFrictionLike,
@@ -176,7 +179,7 @@ def describe(
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
-    resolved, touching = _touching(robot, given, points, pairs)
+    resolved, touching = _touching(robot, given, points, pairs, cylinders)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -202,15 +205,19 @@ def describe(
     return _without_friction_by_equality(described)
 
 
-def _touching(robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
+def _touching(
+    robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any, cylinders: Cylinders
+) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
     """The points and the pairs that can touch."""
+    cylinders = one_of(cylinders, CYLINDERS, "cylinders")  # type: ignore[assignment]
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
-    resolved = resolve_points(robot, points) if walls or points is not None else ()
+    if pairs != AUTO:
+        pairs = listed(pairs, "'auto', or a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    resolved = resolve_points(robot, points, cylinders) if walls or points is not None else ()
     if walls and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    return resolved, resolve_pairs(robot, resolved, pairs)
+    return resolved, find_pairs(robot, resolved) if pairs == AUTO else resolve_pairs(robot, resolved, pairs)
 
 
 def _without_friction_by_equality(described: Description) -> Description:

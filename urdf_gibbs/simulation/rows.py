@@ -8,7 +8,17 @@ import numpy as np
 
 from urdf_gibbs.contact import complementarity, laws
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.kinematics import contact_motion, contact_row, factorise, half_solve, screws, solve_factorised, twists, wall_motion
+from urdf_gibbs.contact.kinematics import (
+    contact_motion,
+    contact_row,
+    factorise,
+    half_solve,
+    is_capsule,
+    screws,
+    solve_factorised,
+    twists,
+    wall_motion,
+)
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.dry_joints import add_dry_torques
@@ -154,14 +164,14 @@ def load_state(s: System, y: Array) -> None:
 
 
 @jit
-def write_gap(s: System, out: Array) -> bool:
-    """Write the five columns of State.gaps after contact_motion; returns whether they are finite."""
+def write_gap(s: System, c: int, out: Array) -> bool:
+    """Write the five columns of State.gaps of contact c after contact_motion; returns whether they are finite."""
     x, own = s.x, s.out
     for k in range(4):
         out[k] = own[k]
         if not np.isfinite(own[k]):
             return False
-    out[4] = np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+    out[4] = x[24] if s.contacts.rim[c, 3] > 0.0 or is_capsule(s.contacts, c) else np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
     return True
 
 
@@ -180,7 +190,7 @@ def update_gaps(s: System, st: State, t: float, after: int) -> int:
             c = s.remaining[i, 0]
             copy(s.moves[s.remaining[i, 1]], s.x[:9])
             wall_motion(s, c, t)
-            if not write_gap(s, out[c]):
+            if not write_gap(s, c, out[c]):
                 return BAD_WALL
         return OK
     load_state(s, y)
@@ -188,7 +198,7 @@ def update_gaps(s: System, st: State, t: float, after: int) -> int:
     update_bodies(s)
     for c in range(out.shape[0]):
         contact_motion(s, c, t)
-        if not write_gap(s, out[c]):
+        if not write_gap(s, c, out[c]):
             return BAD_WALL
     return OK
 

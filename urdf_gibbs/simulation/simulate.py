@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -41,7 +41,8 @@ def simulate(
     paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
-    pairs: Iterable[PairLike] = (),
+    pairs: str | Iterable[PairLike] = (),
+    cylinders: Cylinders = "auto",
     joint_limits: bool = False,
     damping: bool = False,
     joint_friction: JointFrictionLike = 0.0,
@@ -88,7 +89,11 @@ def simulate(
         points: What can touch: names of links or contact points, (link, place (3,) [m]), (link, place, radius [m]) or (link, place,
             radius, friction), or "collision", the collision shapes of the URDF; None: the joint origins and tips.
         pairs: Points that can touch each other: (point, point), (point, point, distance [m]) or (point, point, distance, friction), where
-            the distance may be None: the sum of the radii.
+            the distance may be None: the sum of the radii. "auto": all spheres and capsules of the collision shapes, and spheres of
+            ``points``, on bodies that no joint joins; those that overlap at the neutral pose are left out, with a warning.
+        cylinders: How cylinders of points="collision" touch: "roll", with their rims, each with the nearest of its points, which moves
+            along it; "stand", with the centres of their ends and 8 fixed points on each rim, as is needed to stand on an end; "auto":
+            those roll whose axis is the axis of the joint that carries them, wheels.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
         joint_friction: Dry friction of revolute, continuous and prismatic joints: a force of at most this [N, N m], against the motion of a
@@ -122,7 +127,7 @@ def simulate(
         PenetrationError: The start is inside a wall.
         SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
-    touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}

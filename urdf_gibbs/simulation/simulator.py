@@ -21,7 +21,7 @@ from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
@@ -64,6 +64,7 @@ class Simulator:
         gravity: (3,) in the world [m/s^2].
         points: What can touch; None: the joint origins and tips.
         pairs: Points that can touch each other.
+        cylinders: How cylinders of points="collision" touch: "roll", "stand" or "auto".
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
         joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
@@ -108,7 +109,8 @@ class Simulator:
         paradox: Paradox = "impact",
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
-        pairs: Iterable[PairLike] = (),
+        pairs: str | Iterable[PairLike] = (),
+        cylinders: Cylinders = "auto",
         joint_limits: bool = False,
         damping: bool = False,
         joint_friction: JointFrictionLike = 0.0,
@@ -126,7 +128,7 @@ class Simulator:
         dense: bool = True,
         memory: float = 2e9,
     ) -> None:
-        touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+        touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
         laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
         control: dict[str, Any] = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
         forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}

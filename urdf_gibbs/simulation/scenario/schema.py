@@ -237,6 +237,7 @@ CONTACTS = Record(
         "joint_limits": Key(Flag(), False),
         "damping": Key(Flag(), False),
         "joint_friction": Key(Deferred(), 0.0),
+        "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
     }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
