@@ -9,6 +9,7 @@ from urdf_gibbs.contact.dense import finite, finite_matrix, largest_of
 from urdf_gibbs.engine.jit import jit
 
 SOLVED = 1e-10  # a certificate below this: solved
+ROUNDING = 1.1e-16  # of each product
 
 
 @jit
@@ -16,27 +17,31 @@ def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach
     """The worst violation of all that is asked for (see scaled.py), as a number without unit.
 
     With y = D⁻¹ p, s = D (K p + b), U = max |D b| and P = max(U, max |y|): impulses out of their cones and the natural map count
-    relative to P, velocities of approach relative to U, products of impulse and velocity relative to U P. NaN for what is not finite.
+    relative to P, velocities of approach relative to U, products of impulse and velocity relative to U P. What the rounding of s may hide
+    counts relative to U: impulses on their way to infinity solve nothing. NaN for what is not finite.
     """
     n = b.shape[0]
     if not (finite_matrix(K) and finite(b) and finite(p)):
         return np.nan
     d, y, s = np.empty(n), np.empty(n), np.empty(n)
     row_scaling(K, kind, at, d)
-    U = 0.0
+    U, summed = 0.0, 0.0
     for i in range(n):
         U = max(U, abs(d[i] * b[i]))
         y[i] = p[i] / d[i]
         s[i] = b[i]
+        size = 0.0
         for j in range(n):
             s[i] += K[i, j] * p[j]
+            size += abs(K[i, j] * p[j])
         s[i] *= d[i]
+        summed = max(summed, d[i] * size)
     P = max(U, largest_of(y))
     if P == 0.0:
         return 0.0
     if U == 0.0:
         U = P
-    worst = 0.0
+    worst = ROUNDING * summed / U
     for i in range(kind.shape[0]):
         a = at[i]
         if kind[i] == JOINT:
