@@ -13,6 +13,7 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_coulomb, free_rough_rows
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
+from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, find_closed, resolve_contacts, select_closed
@@ -150,6 +151,9 @@ def implicit_step(s: System, st: State, r: Record) -> int:
             break
         h *= 0.5
     hold_pushed(s, st, k)
+    for m in range(nv):
+        middle[m] = st.new[nq + m] - st.y[nq + m]
+    add_impulse_work(s, st, k, middle)
     for j in range(st.F.shape[0]):
         for m in range(st.F.shape[1]):
             st.F[j, m] = st.new[m] - st.y[m] if j == 0 else 0.0

@@ -36,6 +36,7 @@ from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
 from urdf_gibbs.simulation.dry_joints import select_joints
 from urdf_gibbs.simulation.friction import add_rough_response, clear_friction, hand_back, rough_rows, take_part
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
+from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import (
     ADVANCE_STEPS,
     CONTROLLER,
@@ -400,6 +401,7 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
     for m in range(nv):
         free[m] = v[m] - st.work[nq + m]
     keep_forces(s, st, r, h, k, free)
+    add_impulse_work(s, st, k, free)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)
