@@ -14,7 +14,8 @@ from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_coulomb, free_rough_rows
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
 from urdf_gibbs.simulation.friction_work import add_impulse_work
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, UNDERFLOW, Record, State, System
+from urdf_gibbs.simulation.impact import REST
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, find_closed, resolve_contacts, select_closed
 from urdf_gibbs.simulation.rough_impact import project_rough
@@ -26,17 +27,22 @@ SHORTEST, LONGEST = 1e-6, 1e-5  # s: implicit steps
 MOST_TOGETHER = 64  # implicit steps before an explicit one is tried again
 DEEPEST = 1e-10  # m: a free contact must not be deeper inside of a wall after the step
 HALVINGS = 30
+PULLS = 1e-9  # of the largest force
+MOST_HOLDS = 8  # rounds of holding contacts that approach after the step
 
 
 @jit
 def makes_no_progress(s: System, st: State, h: float) -> bool:
-    """Whether it is time for an implicit step instead of one of length h: contacts slide, and there were only very short steps."""
+    """Whether it is time for an implicit step instead of one of length h: contacts slide, and there were only very short steps.
+
+    Or no forces keep the contacts as they have just been chosen.
+    """
     f = s.friction
     if st.together > 0:
         st.together -= 1
         return True
     st.crawls = st.crawls + 1 if h < CRAWL else 0
-    if st.crawls <= MOST_CRAWLS:
+    if st.crawls <= MOST_CRAWLS and not (st.settled_at == st.time and s.least_force < -PULLS):
         return False
     slides = False
     for c in range(f.joints):
@@ -68,14 +74,18 @@ def select_touching(s: System, st: State) -> int:
 
 @jit
 def implicit_velocity(s: System, st: State, k: int, h: float) -> int:
-    """The velocity after the step, in st.new, with the impulses of the k selected contacts in s.friction.p."""
+    """The velocity after the step, in st.new, with the impulses of the k selected contacts in s.friction.p.
+
+    Rows and free accelerations are those of s.q, s.v; s.friction.U become the velocities before the step.
+    """
     f, nq, nv = s.friction, s.q.shape[0], s.v.shape[0]
-    load_state(s, st.y)
-    status = free_rough_rows(s, st.time, k)
+    status = free_rough_rows(s, st.time + 0.5 * h, k)
     if status != OK:
         return status
-    n = f.at[k]
+    n, before = f.at[k], st.y[nq:]
     for row in range(n):
+        for m in range(nv):
+            f.U[row] += f.R[row, m] * (before[m] - s.v[m])
         f.b[row] = f.U[row] + h * f.W[row]
     for i in range(k):
         f.member[i] = 1
@@ -87,15 +97,50 @@ def implicit_velocity(s: System, st: State, k: int, h: float) -> int:
         return UNDERFLOW
     v = st.new[nq:]
     for m in range(nv):
-        v[m] = st.y[nq + m] + h * s.a[m]
+        v[m] = before[m] + h * s.a[m]
     add_rough_response(s, n, f.p, v)
     return OK
 
 
 @jit
-def hold_pushed(s: System, st: State, k: int) -> None:
-    """Of the k selected contacts those hold that have an impulse; how, by their velocities after the step."""
+def implicit_state(s: System, st: State, k: int, h: float) -> int:
+    """The state after the step, in st.new: first with rows and accelerations of its beginning, then with those of its middle."""
+    nq, nv = s.q.shape[0], s.v.shape[0]
+    middle, rate = np.empty(nv), np.empty(nq)
+    load_state(s, st.y)
+    for half in range(2):
+        status = implicit_velocity(s, st, k, h)
+        if status != OK:
+            return status
+        for m in range(nv):
+            middle[m] = 0.5 * (st.y[nq + m] + st.new[nq + m])
+        if half == 0:
+            velocity_to_rate(s.tree, st.y[:nq], middle, rate)
+            for m in range(nq):
+                s.q[m] = st.y[m] + 0.5 * h * rate[m]
+            normalise(s.tree, s.q)
+            copy(middle, s.v)
+    velocity_to_rate(s.tree, s.q, middle, rate)
+    for m in range(nq):
+        st.new[m] = st.y[m] + h * rate[m]
+    normalise(s.tree, st.new[:nq])
+    return OK
+
+
+@jit
+def after(s: System, st: State, row: int) -> float:
+    """Velocity of a row after the step."""
     f, nq = s.friction, s.q.shape[0]
+    u = f.U[row]
+    for m in range(s.v.shape[0]):
+        u += f.R[row, m] * (st.new[nq + m] - st.y[nq + m])
+    return u
+
+
+@jit
+def hold_closed(s: System, st: State, k: int) -> None:
+    """Of the k selected contacts those hold that are closed after the step; how, by their velocities after it."""
+    f = s.friction
     for c in range(f.joints):
         st.held[c] = 0
         f.mode[c] = FREE
@@ -105,17 +150,34 @@ def hold_pushed(s: System, st: State, k: int) -> None:
         if c >= f.joints:
             st.held_count += 1
             continue
-        if not f.p[first] > 0.0:
+        if after(s, st, first) > STILL:
             continue
         st.held[c] = 1
         st.held_count += 1
         f.mode[c] = SMOOTH
         if f.at[i + 1] - first == 3:
-            x, y = 0.0, 0.0
-            for m in range(s.v.shape[0]):
-                x += f.R[first + 1, m] * (st.new[nq + m] - st.y[nq + m])
-                y += f.R[first + 2, m] * (st.new[nq + m] - st.y[nq + m])
-            f.mode[c] = STICKS if np.hypot(f.U[first + 1] + x, f.U[first + 2] + y) <= STILL else SLIDES
+            f.mode[c] = STICKS if np.hypot(after(s, st, first + 1), after(s, st, first + 2)) <= STILL else SLIDES
+
+
+@jit
+def bring_to_rest(s: System, st: State) -> int:
+    """Close held contacts and stop them where they stick; others that were closed and approach by that are held as well."""
+    for _ in range(MOST_HOLDS):
+        status = project_rough(s, st, MAX_PROJECTIONS)
+        if status == OK:
+            status = update_gaps(s, st, st.time, PRESENT)
+        if status != OK:
+            return status
+        more = False
+        for c in range(s.friction.joints):
+            if st.closed[c] and not st.held[c] and st.gaps[c, RATE] < -REST * st.gaps[c, GRADIENT]:
+                st.held[c] = 1
+                st.held_count += 1
+                s.friction.mode[c] = SMOOTH
+                more = True
+        if not more:
+            break
+    return OK
 
 
 @jit
@@ -126,22 +188,11 @@ def implicit_step(s: System, st: State, r: Record) -> int:
     if st.controller_rate > 0.0:
         h = min(h, st.next_call - st.time)
     k = select_touching(s, st)
-    middle, rate = np.empty(nv), np.empty(nq)
-    begin = st.time
-    copy(st.y, st.work)
+    change, begin = np.empty(nv), st.time
     for _ in range(HALVINGS):
-        copy(st.work, st.y)
-        st.time = begin
-        status = implicit_velocity(s, st, k, h)
-        if status != OK:
-            return status
-        for m in range(nv):
-            middle[m] = 0.5 * (st.y[nq + m] + st.new[nq + m])
-        velocity_to_rate(s.tree, st.y[:nq], middle, rate)
-        for m in range(nq):
-            st.new[m] = st.y[m] + h * rate[m]
-        normalise(s.tree, st.new[:nq])
-        status = update_gaps(s, st, begin + h, 1)
+        status = implicit_state(s, st, k, h)
+        if status == OK:
+            status = update_gaps(s, st, begin + h, 1)
         if status != OK:
             return status
         below = False
@@ -150,10 +201,10 @@ def implicit_step(s: System, st: State, r: Record) -> int:
         if not below:
             break
         h *= 0.5
-    hold_pushed(s, st, k)
+    hold_closed(s, st, k)
     for m in range(nv):
-        middle[m] = st.new[nq + m] - st.y[nq + m]
-    add_impulse_work(s, st, k, middle)
+        change[m] = st.new[nq + m] - st.y[nq + m]
+    add_impulse_work(s, st, k, change)
     for j in range(st.F.shape[0]):
         for m in range(st.F.shape[1]):
             st.F[j, m] = st.new[m] - st.y[m] if j == 0 else 0.0
@@ -161,9 +212,7 @@ def implicit_step(s: System, st: State, r: Record) -> int:
     st.time = begin + h
     st.accepted += 1
     st.last_implicit = st.time
-    status = project_rough(s, st, MAX_PROJECTIONS)
-    if status == OK:
-        status = update_gaps(s, st, st.time, PRESENT)
+    status = bring_to_rest(s, st)
     if status != OK:
         return status
     write_row(s, r, st, True)

@@ -86,9 +86,12 @@ def use_allowed_forces(s: System, st: State) -> None:
     """Where something is about to change, forces of the present state that Coulomb's law allows, or none."""
     f, k = s.friction, select_held(st, s)
     if s.least_force < 0.0:
-        if not by_coulomb(s, k) < np.inf:
-            for m in range(f.at[k]):
-                f.p[m] = 0.0
+        solved = by_coulomb(s, k) < np.inf
+        for i in range(k):
+            first = f.at[i]
+            if not solved or (s.selected[i] < f.joints and f.p[first] < 0.0):  # zero, but for rounding
+                for m in range(first, f.at[i + 1]):
+                    f.p[m] = 0.0
         take_forces(s, st, k)
 
 
