@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, SLIDING, Array, Indices, row_scaling
-from urdf_gibbs.contact.dense import finite, finite_matrix, largest_of
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, SLIDING, Array, Indices, row_scaling, scaled_law
+from urdf_gibbs.contact.dense import finite, finite_matrix
 from urdf_gibbs.engine.jit import jit
 
 SOLVED = 1e-10  # a certificate below this: solved
@@ -13,16 +13,16 @@ SOLVED = 1e-10  # a certificate below this: solved
 
 @jit
 def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """The worst violation of all that is asked for (see scaled.py), as a number without unit.
+    """The worst violation of all that is asked for (see scaled.py), as a number without unit; see ``judged``.
 
-    With y = D⁻¹ p, s = D (K p + b), U = max |D b| and P = max(U, max |y|): impulses out of their cones and the natural map count
-    relative to P, velocities of approach relative to U, products of impulse and velocity relative to U P. NaN for what is not finite.
+    NaN for what is not finite.
     """
     n = b.shape[0]
     if not (finite_matrix(K) and finite(b) and finite(p)):
         return np.nan
-    d, y, s = np.empty(n), np.empty(n), np.empty(n)
+    d, y, s, law = np.empty(n), np.empty(n), np.empty(n), np.empty((kind.shape[0], 3))
     row_scaling(K, kind, at, d)
+    scaled_law(kind, at, mu, reach, slide, d, 1.0, law)
     U = 0.0
     for i in range(n):
         U = max(U, abs(d[i] * b[i]))
@@ -31,7 +31,19 @@ def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach
         for j in range(n):
             s[i] += K[i, j] * p[j]
         s[i] *= d[i]
-    P = max(U, largest_of(y))
+    return judged(kind, at, law, y, s, U)
+
+
+@jit
+def judged(kind: Indices, at: Indices, law: Array, y: Array, s: Array, U: float) -> float:
+    """The worst violation by y = D⁻¹ p and s = D (K p + b), where U = max |D b|.
+
+    With P = max(U, max |y|): impulses out of their cones and the natural map count relative to P, velocities of approach relative to U,
+    products of impulse and velocity relative to U P.
+    """
+    P = U
+    for i in range(at[0], at[kind.shape[0]]):
+        P = max(P, abs(y[i]))
     if P == 0.0:
         return 0.0
     if U == 0.0:
@@ -40,14 +52,14 @@ def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach
     for i in range(kind.shape[0]):
         a = at[i]
         if kind[i] == JOINT:
-            worst = max(worst, _dry(reach[i] / d[a], y[a], s[a], U, P))
+            worst = max(worst, _dry(law[i, 0], y[a], s[a], U, P))
             continue
         worst = max(worst, -y[a] / P, -s[a] / U, abs(y[a] * s[a]) / (U * P), abs(min(y[a], s[a])) / P)
         if kind[i] == FRICTION:
-            worst = max(worst, _coulomb(mu[i] * (d[a] / d[a + 1]), y, s, a, U, P))
+            worst = max(worst, _coulomb(law[i, 0], y, s, a, U, P))
         elif kind[i] == SLIDING:
-            radius = mu[i] * (d[a] / d[a + 1]) * y[a]
-            worst = max(worst, abs(y[a + 1] + radius * slide[i, 0]) / P, abs(y[a + 2] + radius * slide[i, 1]) / P)
+            radius = law[i, 0] * y[a]
+            worst = max(worst, abs(y[a + 1] + radius * law[i, 1]) / P, abs(y[a + 2] + radius * law[i, 2]) / P)
     return worst
 
 

@@ -25,7 +25,7 @@ OPEN, STICK, SLIP, FIXED = range(4)
 
 
 @jit
-def _modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Indices, t: Array) -> None:
+def find_modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Indices, t: Array) -> None:
     """Modes of all contacts and directions t (k, 2) of those that slip; y is put onto what its mode asks for."""
     for i in range(kind.shape[0]):
         a = at[i]
@@ -55,7 +55,7 @@ def _modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Ind
 
 
 @jit
-def _unknowns(kind: Indices, at: Indices, law: Array, mode: Indices, t: Array, col: Array, row: Array, owner: Indices) -> int:
+def unknowns(kind: Indices, at: Indices, law: Array, mode: Indices, t: Array, col: Array, row: Array, owner: Indices) -> int:
     """What each unknown does to y (m, 3) and which combination of s each equation holds (m, 3), in the rows of their contact."""
     m = 0
     for i in range(kind.shape[0]):
@@ -101,7 +101,7 @@ def _equations(S: Array, at: Indices, col: Array, row: Array, owner: Indices, m:
 
 
 @jit
-def _turn(at: Indices, law: Array, y: Array, t: Array, i: int, dx: float, w: float) -> None:
+def turn_slip(at: Indices, law: Array, y: Array, t: Array, i: int, dx: float, w: float) -> None:
     """A slipping contact: yₙ + dx, its direction turned by w along t⊥, and back on the cone."""
     a = at[i]
     before = law[i, 0] * max(y[a], 0.0)
@@ -119,7 +119,7 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
     """One step of Newton's with the modes as they are."""
     n = y.shape[0]
     col, row, owner = np.empty((n, 3)), np.empty((n, 3)), np.empty(n, np.int64)
-    m = _unknowns(kind, at, law, mode, t, col, row, owner)
+    m = unknowns(kind, at, law, mode, t, col, row, owner)
     A, x, order = np.empty((m, m)), np.empty(max(m, n)), np.empty(m, np.int64)
     _equations(S, at, col, row, owner, m, A, x)
     for j in range(m):
@@ -141,7 +141,7 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
         a = at[i]
         if mode[i] == SLIP:
             two = j + 1 < m and owner[j + 1] == i
-            _turn(at, law, y, t, i, x[j], x[j + 1] if two else 0.0)
+            turn_slip(at, law, y, t, i, x[j], x[j + 1] if two else 0.0)
             j += 2 if two else 1
             continue
         while j < m and owner[j] == i:
@@ -163,7 +163,7 @@ def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
     for _ in range(steps):
         if best <= EXACT * max(1.0, largest_of(y)):
             break
-        _modes(kind, at, law, z, s, mode, t)
+        find_modes(kind, at, law, z, s, mode, t)
         motion(S, b, z, s)
         if not _step(S, kind, at, law, mode, t, z, s):
             break
