@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, SLIDING, Array, Indices, row_scaling, scaled_law
-from urdf_gibbs.contact.dense import finite, finite_matrix
+from urdf_gibbs.contact.dense import finite, finite_matrix, length_of
 from urdf_gibbs.engine.jit import jit
 
 SOLVED = 1e-10  # a certificate below this: solved
@@ -73,10 +73,10 @@ def _dry(reach: float, y: float, s: float, U: float, P: float) -> float:
 @jit
 def _coulomb(mu: float, y: Array, s: Array, a: int, U: float, P: float) -> float:
     """The tangential part: cone, work of friction against -μ yₙ |sₜ|, natural map of the disk."""
-    friction, speed = np.hypot(y[a + 1], y[a + 2]), np.hypot(s[a + 1], s[a + 2])
+    friction, speed = length_of(y[a + 1], y[a + 2]), length_of(s[a + 1], s[a + 2])
     cone = (friction - mu * y[a]) / np.sqrt(1.0 + mu * mu) / P
     work = abs(y[a + 1] * s[a + 1] + y[a + 2] * s[a + 2] + mu * y[a] * speed) / (max(1.0, mu) * U * P)
     radius = mu * max(y[a], 0.0)
     t1, t2 = y[a + 1] - s[a + 1], y[a + 2] - s[a + 2]
-    shrink = min(1.0, radius / max(np.hypot(t1, t2), 1e-300))
+    shrink = min(1.0, radius / max(length_of(t1, t2), 1e-300))
     return max(cone, work, abs(y[a + 1] - shrink * t1) / P, abs(y[a + 2] - shrink * t2) / P)

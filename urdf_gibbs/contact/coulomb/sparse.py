@@ -58,12 +58,15 @@ def count_columns(g: Sparse, low: int, high: int) -> int:
 
 
 @jit
-def forget_columns(g: Sparse, low: int, high: int) -> None:
-    """g.place is -1 again."""
+def forget_columns(g: Sparse, low: int, high: int, factor: float) -> None:
+    """g.place is -1 again, and z of the island is multiplied by a factor."""
     for i in range(low, high):
         first = g.column_at[i]
         for m in range(first, first + g.width[i]):
-            g.place[g.columns[m]] = -1
+            j = g.columns[m]
+            if g.place[j] >= 0:
+                g.place[j] = -1
+                g.z[j] *= factor
 
 
 @jit

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from urdf_gibbs.contact.coulomb.modes import EXACT, SLIP, STALE, find_modes, turn_slip, unknowns
+from urdf_gibbs.contact.coulomb.modes import SLIP, STALE, find_modes, turn_slip, unknowns
 from urdf_gibbs.contact.coulomb.scaled import Array, Indices, natural_map
 from urdf_gibbs.contact.coulomb.sparse import Sparse, gather_motion, velocities
-from urdf_gibbs.contact.dense import fill
+from urdf_gibbs.contact.dense import copy, fill
 from urdf_gibbs.engine.jit import jit
 
 PROXIMAL = 1e-8  # of the unit diagonal
@@ -80,7 +80,7 @@ def _step(g: Sparse, low: int, high: int, count: int, mode: Indices, t: Array) -
     col, row, owner = np.empty((n, 3)), np.empty((n, 3)), np.empty(n, np.int64)
     many = unknowns(kind, at, law, mode, t, col, row, owner)
     H, w, reach = np.empty((count, count)), np.empty(count), np.empty(count, np.int64)
-    x, weight, q, p = np.empty(n), np.empty(n), np.empty(count), np.empty(count)
+    x, weight, q, p, own = np.empty(n), np.empty(n), np.empty(count), np.empty(count), np.empty(count, np.int64)
     spans(g, low, high, reach)
     fill(w, 0.0)
     for i in range(count):
@@ -95,13 +95,19 @@ def _step(g: Sparse, low: int, high: int, count: int, mode: Indices, t: Array) -
         if mode[i] == SLIP and j > 0 and owner[j - 1] == i:  # its second unknown
             speed = -(t[i, 0] * s[a + 1] + t[i, 1] * s[a + 2])
             weight[j] = PROXIMAL / (PROXIMAL + max(speed, 0.0) / max(law[i, 0] * y[a], 1e-12))
-        combined(g, low + i, col[j], q)
+        width = g.width[low + i]
         combined(g, low + i, row[j], p)
-        for a in range(g.width[low + i]):
-            own, share = g.place[g.columns[first + a]], weight[j] * q[a]
-            w[own] += share * x[j]
-            for m in range(g.width[low + i]):
-                H[own, g.place[g.columns[first + m]]] += share * p[m]
+        if mode[i] == SLIP:
+            combined(g, low + i, col[j], q)
+        else:
+            copy(p, q[:width])
+        for m in range(width):
+            own[m] = g.place[g.columns[first + m]]
+        for m in range(width):
+            share, line = weight[j] * q[m], H[own[m]]
+            w[own[m]] += share * x[j]
+            for a in range(width):
+                line[own[a]] += share * p[a]
     if not eliminate_spans(H, reach, w):
         return False
     for j in range(many):
@@ -140,10 +146,10 @@ def largest_impulse(g: Sparse, low: int, high: int) -> float:
 
 
 @jit
-def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int) -> float:
+def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int, enough: float) -> float:
     """Up to ``steps`` of Newton's from y, which becomes the best that was found, with its z and s; gives its natural map.
 
-    ``count`` velocities of the island have their place in g.place.
+    ``count`` velocities of the island have their place in g.place; ``enough`` is the natural map at which to stop, of the largest impulse.
     """
     kind, at, law = g.kind[low:high], g.at[low : high + 1], g.law[low:high]
     first, n = g.at[low], g.at[high] - g.at[low]
@@ -153,18 +159,20 @@ def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int) -> flo
     gather_motion(g, low, high)
     velocities(g, low, high)
     best = natural_map(kind, at, law, g.y, g.s)
-    stale = 0
+    stale, last = 0, best
     for _ in range(steps):
-        if best <= EXACT * largest_impulse(g, low, high):
+        if best <= enough * largest_impulse(g, low, high):
             break
-        find_modes(kind, at, law, g.y, g.s, mode, t)
-        gather_motion(g, low, high)
-        velocities(g, low, high)
+        if find_modes(kind, at, law, g.y, g.s, mode, t):
+            gather_motion(g, low, high)
+            velocities(g, low, high)
         if not _step(g, low, high, count, mode, t):
+            last = np.inf
             break
         gather_motion(g, low, high)
         velocities(g, low, high)
         now = natural_map(kind, at, law, g.y, g.s)
+        last = now
         stale += 1
         if now < best:
             if now < 0.5 * best:
@@ -176,8 +184,9 @@ def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int) -> flo
             break
         if stale >= STALE:
             break
-    for r in range(n):
-        g.y[first + r] = kept[r]
-    gather_motion(g, low, high)
-    velocities(g, low, high)
+    if last != best:
+        for r in range(n):
+            g.y[first + r] = kept[r]
+        gather_motion(g, low, high)
+        velocities(g, low, high)
     return best
