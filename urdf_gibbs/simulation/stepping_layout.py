@@ -57,9 +57,7 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         root[j] = root[tree.above[j]] if tree.above[j] >= 0 else j
     lists = [_moved(tree, contacts, c) for c in range(count)]
     first = np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    higher = [
-        int(first[c]) + own.index(int(tree.above[j])) if tree.above[j] >= 0 else -1 for c, own in enumerate(lists) for j in own
-    ]
+    higher = [int(first[c]) + own.index(int(tree.above[j])) if tree.above[j] >= 0 else -1 for c, own in enumerate(lists) for j in own]
     roots = [sorted({int(root[j]) for j in own}) or [0] for own in lists]
     widths = np.diff(first)
     return Stepping(
