@@ -95,6 +95,7 @@ def test_arguments_are_those_of_simulate() -> None:
         "torque",
         "points",
         "pairs",
+        "joint_friction",
         "joint_limits",
         "damping",
     }

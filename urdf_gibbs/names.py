@@ -8,10 +8,27 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Base", "JointType", "KernelName", "Language", "Law", "Method", "Paradox", "PlotKind", "Quantity", "Scheme", "Side", "Theme"]
+__all__ = [
+    "Base",
+    "Cylinders",
+    "JointType",
+    "KernelName",
+    "Language",
+    "Law",
+    "Method",
+    "Paradox",
+    "PlotKind",
+    "Quantity",
+    "Scheme",
+    "Side",
+    "Theme",
+]
 
 Base = Literal["fixed", "floating", "planar"]
 """What the root link may do."""
+
+Cylinders = Literal["auto", "roll", "stand"]
+"""How cylinders of collision shapes touch: with their rims, or with fixed points; "auto": rims for wheels."""
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed", "planar", "floating"]
 """Joints of a URDF."""

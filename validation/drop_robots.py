@@ -420,7 +420,15 @@ def main() -> int:
         for run in sorted(bad, key=lambda run: run.name):
             print(f"  {run.name}: {'; '.join(run.problems)} [{run.cpu:.1f} s CPU, {run.impacts} impacts, {run.phases} phases]")
     if options.json:
-        settings = {"runs": len(runs), "budget": options.budget, "seconds": seconds, "seed": options.seed, "limits": options.limits, "scheme": options.scheme, "friction": options.friction}
+        settings = {
+            "runs": len(runs),
+            "budget": options.budget,
+            "seconds": seconds,
+            "seed": options.seed,
+            "limits": options.limits,
+            "scheme": options.scheme,
+            "friction": options.friction,
+        }
         report = {"settings": settings, "skipped": skipped, "runs": [asdict(run) for run in done]}
         options.json.write_text(json.dumps(report, indent=1))
     for run in done:

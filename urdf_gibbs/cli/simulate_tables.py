@@ -48,7 +48,9 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
     statistics = report["statistics"]
     speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
     if "deepest" in statistics:
-        how = f"{statistics['bounces']} bounces, depth up to {statistics['deepest']:.2g} m, certificate {statistics['worst_certificate']:.1e}"
+        how = (
+            f"{statistics['bounces']} bounces, depth up to {statistics['deepest']:.2g} m, certificate {statistics['worst_certificate']:.1e}"
+        )
     else:
         how = f"{statistics['rejected']} rejected, {statistics['evaluations']} evaluations"
     cpu = f"{_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
@@ -75,6 +77,7 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         *([_count(len(scenario.pairs), "pair")] if scenario.pairs else []),
         *(["joint limits"] if scenario.joint_limits else []),
         *(["damping"] if scenario.damping else []),
+        *(["joint friction"] if trajectory.settings["joint_friction"] else []),
         *(["torques"] if np.any(scenario.torque) else []),
         *([f"controller at {scenario.controller.rate:g} Hz"] if scenario.controller is not None else []),
         f"law {scenario.law}, restitution {scenario.restitution:g}",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from urdf_gibbs.arguments import Coefficients, coefficients
 from urdf_gibbs.contact.coefficients import SceneFriction, lower
-from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.points import ContactPoint, Pair
 from urdf_gibbs.contact.surfaces import Callbacks, Surfaces, check_radius, pack
 from urdf_gibbs.errors import UrdfWarning
@@ -24,13 +25,21 @@ LIMITED = ("revolute", "prismatic")
 
 @dataclass(frozen=True)
 class Candidates:
-    """``points`` and ``walls`` name the contacts: a point and a wall, "a-b" and "", a joint and "lower" or "upper"."""
+    """``points`` and ``walls`` name the contacts: a point and a wall, "a-b" and "", a joint and "lower" or "upper".
+
+    After them comes the dry friction of joints: a joint and "joint friction".
+    """
 
     contacts: Contacts
     surfaces: Surfaces
     callbacks: Callbacks
     points: tuple[str, ...]
     walls: tuple[str, ...]
+
+    @property
+    def touching(self) -> int:
+        """How many can touch: all but the dry friction of joints."""
+        return int((self.contacts.kind != DRY).sum())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,8 +84,12 @@ def candidates(
     restitution: float,
     resolution: float = 1e-3,
     friction: SceneFriction = SceneFriction(),
+    joint_friction: Mapping[tuple[int, int, str], float] = MappingProxyType({}),
 ) -> Candidates:
-    """The candidates in order: all points on all walls, then the pairs, then the joint limits, which have no friction."""
+    """The candidates in order: all points on all walls, then the pairs, then the joint limits, which have no friction.
+
+    Last the dry friction of joints, by entries of q and v and name: the largest force [N, N m].
+    """
     for radius in {point.radius for point in points}:
         check_radius(walls, radius)
     surfaces, names, records, callbacks = pack(walls, resolution)
@@ -84,6 +97,7 @@ def candidates(
     for point in points:
         for i, name in enumerate(names):
             row = {"kind": WALL, "surface": i, "body": (point.body, -1), "place": (*point.position, 0.0, 0.0, 0.0), "radius": point.radius}
+            row["rim"] = (*point.axis, point.rim)
             own = next((given for given in (point.friction, records[i].friction) if given is not None), friction.of(point))
             row |= {"share": point.radius, "restitution": records[i].restitution, "friction": own}
             rows.append({**row, "names": (point.name, name)})
@@ -100,6 +114,8 @@ def candidates(
                 if np.isfinite(bound):
                     limit = (sign * joint.ratio, sign * (joint.offset - bound))
                     rows.append({"kind": LIMIT, "index": (joint.iq, joint.iv), "limit": limit, "names": (joint.name, side)})
+    for (iq, iv, name), most in joint_friction.items():
+        rows.append({"kind": DRY, "index": (iq, iv), "restitution": 0.0, "reach": most, "names": (name, "joint friction")})
 
     def column(name: str, default: Any, dtype: Any) -> Any:
         values = [default if row.get(name) is None else row[name] for row in rows]
@@ -116,5 +132,7 @@ def candidates(
         restitution=column("restitution", restitution, np.float64),
         friction=column("friction", (0.0, 0.0), np.float64),
         share=column("share", 0.0, np.float64),
+        reach=column("reach", 0.0, np.float64),
+        rim=column("rim", (0.0, 0.0, 1.0, 0.0), np.float64),
     )
     return Candidates(contacts, surfaces, callbacks, tuple(row["names"][0] for row in rows), tuple(row["names"][1] for row in rows))

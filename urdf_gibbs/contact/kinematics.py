@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.contact.rims import rim_gap, rim_motion
 from urdf_gibbs.contact.surfaces import gap_motion, gap_value
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.engine.struct import Float1, Float2, Int1, Int2, Struct, struct
@@ -18,7 +19,7 @@ from urdf_gibbs.robot.model import Robot
 
 Array = Any  # numba sees float64 and int64 arrays
 
-WALL, PAIR, LIMIT = 0, 1, 2
+WALL, PAIR, LIMIT, DRY = range(4)
 
 
 @struct
@@ -42,16 +43,18 @@ class Tree(Struct):
 class Contacts(Struct):
     """The contact candidates, one row each."""
 
-    kind: Int1  # (n,) WALL, PAIR, LIMIT
+    kind: Int1  # (n,) WALL, PAIR, LIMIT; DRY: not a contact, but the dry friction of a joint, after all others
     surface: Int1  # (n,) of a wall
     body: Int2  # (n, 2) bodies of the point, or of the two points
     place: Float2  # (n, 6) positions in their frames [m]
     radius: Float1  # (n,) radius of the point, contact distance of a pair, 0 for a limit [m]
-    index: Int2  # (n, 2) iq and iv of a limit
+    index: Int2  # (n, 2) iq and iv of a limit, or of dry friction
     limit: Float2  # (n, 2) of a limit: gap = limit[0] q + limit[1]
     restitution: Float1  # (n,)
     friction: Float2  # (n, 2) coefficients of friction at rest and in motion
     share: Float1  # (n,) how far from the first centre the contact is [m]
+    reach: Float1  # (n,) the largest force of dry friction [N, N m]
+    rim: Float2  # (n, 4) axis of a rim in its body's frame and its radius [m], 0: none; its centre is the place
 
 
 def tree_of(robot: Robot) -> Tree:
@@ -248,6 +251,8 @@ def contact_gap(s: Any, c: int, t: float) -> float:
     if kind == LIMIT:
         return contacts.limit[c, 0] * s.q[contacts.index[c, 0]] + contacts.limit[c, 1]
     place(s.T, contacts.body[c, 0], contacts.place[c, :3], x[:3])
+    if kind == WALL and contacts.rim[c, 3] > 0.0:
+        return rim_gap(s, c, t, x[:3])
     if kind == WALL:
         return gap_value(s.surfaces, contacts.surface[c], t, x[:3], contacts.radius[c])
     place(s.T, contacts.body[c, 1], contacts.place[c, 3:], x[3:6])
@@ -267,7 +272,13 @@ def contact_motion(s: Any, c: int, t: float) -> None:
         out[1], out[2], out[3] = slope * s.v[at], slope * s.b[at], 1.0
         out[4], out[5], out[6] = 0.0, 0.0, 0.0
         return
+    if kind == DRY:  # never opens or closes
+        out[0], out[1], out[2], out[3] = 1.0, 0.0, 0.0, 1.0
+        return
     point_motion(s, c, 0)
+    if kind == WALL and contacts.rim[c, 3] > 0.0:
+        rim_motion(s, c, t)
+        return
     if kind == WALL:
         wall_motion(s, c, t)
         return

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL, Contacts
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, WALL, Contacts
 from urdf_gibbs.contact.surfaces import CENTRE, CYLINDER, FRAME, MOVES, PLANE, RADIUS, SIGN, SPHERE, STILL, Surfaces
 from urdf_gibbs.dynamics.kinematics import BodyMotion, motions
 from urdf_gibbs.dynamics.model import model_of
@@ -97,7 +97,7 @@ def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | No
     count, walls = len(contacts.kind), len(surfaces.kind)
     points = int((contacts.kind == WALL).sum()) // max(1, walls)
     on_walls = points * walls
-    if not count or points > MAX_POINTS or not _in_order(contacts, points, walls):
+    if (contacts.kind == DRY).all() or contacts.rim[:, 3].any() or points > MAX_POINTS or not _in_order(contacts, points, walls):
         return None
     simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.integers[i, MOVES] == STILL][:MAX_WALLS]
     others = [i for i in range(walls) if i not in simple]

@@ -20,6 +20,7 @@ from urdf_gibbs.arguments import Coefficients, FrictionLike, coefficients, finit
 from urdf_gibbs.contact.hull import NoPoints, mesh_points
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError, UrdfWarning
 from urdf_gibbs.flexible.sections import beam_of, body_point, root_moves
+from urdf_gibbs.names import Cylinders
 from urdf_gibbs.robot.meshes import MeshFolders, mesh_folders
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import Geometry
@@ -36,8 +37,10 @@ RIM = 8  # points on each rim of a cylinder
 class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
-    ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to it at this very point. ``friction`` is
-    its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or else the simulation's.
+    Or, with ``rim`` [m] above 0, a circle of that radius about ``position``, around ``axis`` (a unit vector): a wheel's edge, which touches
+    with the nearest of its points and rolls. ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to
+    it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or
+    else the simulation's.
     """
 
     name: str
@@ -46,6 +49,8 @@ class ContactPoint:
     radius: float = 0.0
     link: str = ""
     friction: FrictionLike | None = None
+    rim: float = 0.0
+    axis: Vec3 = (0.0, 0.0, 1.0)
 
 
 PointLike = (
@@ -109,13 +114,14 @@ class _Collection:
     def add(self, point: ContactPoint) -> None:
         """Add the point unless it is already there (same place for every q, same radius).
 
-        A sphere stays on its own body: one about the axis of its joint, a wheel, rolls with that body and not with the parent.
+        A sphere or a rim stays on its own body: one about the axis of its joint, a wheel, rolls with that body and not with the parent.
         """
         body, x = point.body, np.array(point.position)
-        if point.radius == 0.0:
+        if point.radius == 0.0 and point.rim == 0.0:
             body, x = canonical(self.robot, body, x)
         for other in self.points:
-            if other.body == body and other.radius == point.radius and math.dist(other.position, x) < SAME:
+            shape = (other.body, other.radius, other.rim, other.axis)
+            if shape == (body, point.radius, point.rim, point.axis) and math.dist(other.position, x) < SAME:
                 return
         name, number = point.name, 1
         while name in self.names:
@@ -187,7 +193,9 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
 # chosen points --------------------------------------------------------------------------------------
 
 
-def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None) -> tuple[ContactPoint, ...]:
+def resolve_points(
+    robot: Robot, points: str | Iterable[PointLike] | None = None, cylinders: Cylinders = "auto"
+) -> tuple[ContactPoint, ...]:
     """The contact points that ``points`` asks for, each once, in canonical form, with unique names.
 
     points: None (joint origins and tips), "collision" (the shapes of ``<collision>``), or a sequence of link names (the origin
@@ -195,7 +203,9 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
     link's frame [m], and ContactPoint.
 
     "collision": a box gives its 8 corners, a sphere its centre with its radius, a capsule the centres of both half spheres
-    with its radius (its length is the distance between them), a cylinder the centres of both ends and 8 points on each rim.
+    with its radius (its length is the distance between them). A cylinder whose axis is that of the joint that carries it, a wheel,
+    gives its two rims, which roll; any other the centres of both ends and 8 points on each rim, which stand. ``cylinders``: "roll" or
+    "stand" for all of them ("auto": as said). A rim that lies flat on a wall touches it with one of its points only.
     A mesh gives vertices of its convex hull, at most 32, far apart; one that cannot be read is skipped with a UrdfWarning, shapes that
     never move without one.
     """
@@ -204,7 +214,7 @@ def resolve_points(robot: Robot, points: str | Iterable[PointLike] | None = None
     if isinstance(points, str):
         if points != "collision":
             raise ArgumentError(f"points={points!r}, expected None, 'collision' or a sequence of link names and points")
-        return _collision_points(robot)
+        return _collision_points(robot, cylinders)
     collection = _Collection(robot)
     for point in points:
         collection.add(_resolve_point(robot, point))
@@ -216,7 +226,8 @@ def _resolve_point(robot: Robot, point: Any) -> ContactPoint:
         if not isinstance(point.body, int | np.integer) or not WORLD <= point.body < len(robot.joints):
             raise ArgumentError(f"point {point.name!r}: body {point.body!r}, expected -1 (the world) to {len(robot.joints) - 1}")
         friction = None if point.friction is None else coefficients(point.friction, f"point {point.name!r}: friction")
-        return replace(point, position=_position(point.name, point.position), radius=_radius(point.name, point.radius), friction=friction)
+        sizes = {"radius": _radius(point.name, point.radius), "rim": _radius(point.name, point.rim, "rim"), "axis": _axis(point)}
+        return replace(point, position=_position(point.name, point.position), friction=friction, **sizes)  # type: ignore[arg-type]
     if isinstance(point, str):
         return _on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
     if isinstance(point, tuple | list) and len(point) in (2, 3, 4) and isinstance(point[0], str):
@@ -236,13 +247,22 @@ def _position(name: str, value: Any) -> Vec3:
     return _vec3(x)
 
 
-def _radius(name: str, value: Any) -> float:
+def _axis(point: ContactPoint) -> Vec3:
+    axis = finite(point.axis, (3,))
+    if axis is None or not np.linalg.norm(axis) > 0.0:
+        raise ArgumentError(f"point {point.name!r}: axis {point.axis!r}, expected a vector of three finite numbers that is not zero")
+    if point.rim and point.radius:
+        raise ArgumentError(f"point {point.name!r}: radius {point.radius!r} and rim {point.rim!r}, expected one of the two")
+    return _vec3(axis / np.linalg.norm(axis))
+
+
+def _radius(name: str, value: Any, what: str = "radius") -> float:
     try:
         radius = float(value)
     except (TypeError, ValueError):
         radius = math.nan
     if not 0.0 <= radius < math.inf:
-        raise ArgumentError(f"point {name!r}: radius {value!r}, expected zero or more [m]")
+        raise ArgumentError(f"point {name!r}: {what} {value!r}, expected zero or more [m]")
     return radius
 
 
@@ -261,7 +281,7 @@ def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Arr
 # collision shapes -----------------------------------------------------------------------------------
 
 
-def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
+def _collision_points(robot: Robot, cylinders: Cylinders) -> tuple[ContactPoint, ...]:
     shapes = {link.name: link.collisions for link in robot.links}
     collection = _Collection(robot)
     folders, unread = mesh_folders(robot), {}
@@ -279,13 +299,26 @@ def _collision_points(robot: Robot) -> tuple[ContactPoint, ...]:
             except NoPoints as reason:
                 unread[link] = str(reason)
                 continue
+            turn, made = np.reshape(rotation, (3, 3)), []
             for suffix, x, radius in places:
-                name = f"{link}.{geometry.kind}{number}{suffix}"
-                collection.add(_on_link(robot, name, link, np.reshape(rotation, (3, 3)) @ np.array(x) + translation, radius))
+                made.append(_on_link(robot, f"{link}.{geometry.kind}{number}{suffix}", link, turn @ np.array(x) + translation, radius))
+            for point in _rims(robot, geometry, made, cylinders) if geometry.kind == "cylinder" else made:
+                collection.add(point)
     if unread:
         listed = f"{', '.join(unread)} ({next(iter(unread.values()))})"
         warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
     return tuple(point for point in collection.points if point.body != WORLD)
+
+
+def _rims(robot: Robot, geometry: Geometry, points: list[ContactPoint], cylinders: Cylinders) -> list[ContactPoint]:
+    """The two rims of a cylinder that is to roll, else its points."""
+    ends = [point for point in points if point.name[-1] in "+-"]
+    axis = np.subtract(ends[0].position, ends[1].position) / geometry.size[1]
+    body = ends[0].body
+    on_axis = all(_on_axis(robot, body, np.array(end.position)) for end in ends)
+    if cylinders == "stand" or (cylinders == "auto" and not on_axis):
+        return points
+    return [replace(end, rim=geometry.size[0], axis=_vec3(axis)) for end in ends]
 
 
 def _mesh_points(geometry: Geometry, folders: MeshFolders) -> list[tuple[str, Vec3, float]]:

@@ -75,6 +75,18 @@ def normal_rate(s: Any, c: int, t: float, out: Array) -> None:
 
 
 @jit
+def add_rolling(s: Any, c: int, motion: Array) -> None:
+    """motion[3:6] += how the velocity changes because the contact moves along a rim (rims.py)."""
+    body = s.contacts.body[c, 0]
+    if body < 0 or s.contacts.rim[c, 3] == 0.0:
+        return
+    V, x = s.V[body], s.x
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        motion[3 + k] += V[i] * x[9 + j] - V[j] * x[9 + i]
+
+
+@jit
 def relative_motion(s: Any, c: int, t: float, motion: Array) -> None:
     """motion (6,): velocity of the material of contact c against the wall or the other body, and its rate, after contact_motion.
 
@@ -97,6 +109,7 @@ def relative_motion(s: Any, c: int, t: float, motion: Array) -> None:
         d = wall_path(s.surfaces, contacts.surface[c], t)
         for k in range(6):
             motion[k] -= d[k]
+        add_rolling(s, c, motion)
 
 
 @jit

@@ -16,6 +16,7 @@ from urdf_gibbs.simulation.stored import Shape, check_numbers, check_points, che
 from urdf_gibbs.simulation.trajectory import DENSE_TERMS, Phase, Trajectory
 
 FORMAT, VERSION = "urdf_gibbs trajectory", 2
+ROWS = ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction")
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
         "impacts": [[impact.points, impact.walls, impact.law] for impact in impacts],
         "phases": [[phase.point, phase.wall, phase.mode] for phase in phases],
     }
-    arrays = {name: getattr(trajectory, name) for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")}
+    arrays = {name: getattr(trajectory, name) for name in ROWS}
     if trajectory.dense is not None:
         arrays["dense"] = trajectory.dense
     for name in (*VECTORS, *SCALARS):
@@ -70,6 +71,7 @@ SHAPES: dict[str, Shape] = {
     "v": (None, None),
     "contact_forces": (None, None),
     "friction_forces": (None, None, 3),
+    "joint_friction": (None, None),
     "dense": (),
     **{f"impacts.{name}": (None, 3) for name in VECTORS},
     **{f"impacts.{name}": (None,) for name in (*SCALARS, *NUMBERS)},
@@ -96,7 +98,7 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
     times = stored["phases.times"].tolist()
     return Trajectory(
         robot=robot,
-        **{name: stored[name] for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces")},
+        **{name: stored[name] for name in ROWS},
         contact_names=tuple(header["contact_names"]),
         impacts=tuple(impacts),
         phases=tuple(Phase(*names[:2], *own, *names[2:]) for names, own in zip(header["phases"], times, strict=True)),
@@ -127,6 +129,7 @@ def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any],
         "v": (rows, robot.nv),
         "contact_forces": (rows, len(header["contact_names"])),
         "friction_forces": (rows, len(header["contact_names"]), 3),
+        "joint_friction": (rows, robot.nv),
         **{f"impacts.{name}": (touched, 3) for name in VECTORS},
         **{f"impacts.{name}": (touched,) for name in SCALARS},
         **{f"impacts.{name}": (count, width) for name, width in widths.items()},

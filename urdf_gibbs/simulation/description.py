@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import coefficients, flag, listed, one_of, vector, within
 from urdf_gibbs.contact.candidates import Candidates, candidates
 from urdf_gibbs.contact.coefficients import SceneFriction, SceneFrictionLike, scene_friction, warn_of_smooth_links
+from urdf_gibbs.contact.joint_friction import Bounds, JointFrictionLike
+from urdf_gibbs.contact.joint_friction import joint_friction as bounds_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
@@ -29,6 +31,7 @@ from urdf_gibbs.walls.arguments import wall_list
 Array = NDArray[np.float64]
 
 PARADOXES: tuple[Paradox, ...] = ("impact", "stop")
+CYLINDERS: tuple[Cylinders, ...] = ("auto", "roll", "stand")
 SCHEMES: tuple[Scheme, ...] = ("events", "time_stepping")
 STEPPING_LAWS: tuple[Law, ...] = ("newton", "moreau")
 LONGEST_TIE = 1e-3  # s
@@ -40,7 +43,7 @@ RADIANS_PER_STEP = 0.5  # of a vibrating wall
 class Description:
     """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
 
-    ``resistance`` (nv,) is the joint damping that acts, ``torque`` (nv,) a constant torque.
+    ``resistance`` (nv,) is the joint damping that acts, ``joint_friction`` its dry friction, ``torque`` (nv,) a constant torque.
     """
 
     robot: Robot
@@ -56,6 +59,7 @@ class Description:
     pairs: tuple[Pair, ...]
     joint_limits: bool
     resistance: Array
+    joint_friction: Bounds
     controller: Controller | None
     controller_rate: float | None
     switches: Switches | None
@@ -73,7 +77,15 @@ class Description:
     def candidates(self) -> Candidates:
         """All contact candidates; ArgumentError where two walls have the same name or a point does not fit inside a wall."""
         return candidates(
-            self.robot, self.walls, self.points, self.pairs, self.joint_limits, self.restitution, self.resolution, self.friction
+            self.robot,
+            self.walls,
+            self.points,
+            self.pairs,
+            self.joint_limits,
+            self.restitution,
+            self.resolution,
+            self.friction,
+            self.joint_friction,
         )
 
     @property
@@ -108,7 +120,7 @@ class Description:
     def settings(self, longest_step: float) -> dict[str, Any]:
         """The settings as plain values, for a trajectory."""
         points = [
-            {"name": p.name, "link": p.link, "body": p.body, "position": p.position, "radius": p.radius, "friction": p.friction}
+            {name: getattr(p, name) for name in ("name", "link", "body", "position", "radius", "friction", "rim", "axis")}
             for p in self.points
         ]
         values = {
@@ -125,6 +137,7 @@ class Description:
             "law": self.law,
             "restitution": self.restitution,
             "friction": tuple(self.friction.default),
+            "joint_friction": {name: most for (_, _, name), most in self.joint_friction.items()},
             "link_friction": {link: tuple(own) for link, own in self.friction.links.items()},
             "walls": [described(wall) for wall in self.walls],
             "points": points,
@@ -144,8 +157,10 @@ def describe(
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
     pairs: Iterable[PairLike],
+    cylinders: Cylinders,
     joint_limits: bool,
     damping: bool,
+    joint_friction: JointFrictionLike,
     controller: Controller | None,
     controller_rate: float | None,
     switches: Switches | None,
@@ -163,13 +178,7 @@ def describe(
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
-    if points is not None and not isinstance(points, str):
-        points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
-    resolved = resolve_points(robot, points) if given or points is not None else ()
-    if given and not resolved:
-        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    touching = resolve_pairs(robot, resolved, pairs)
+    resolved, touching = _touching(robot, given, points, pairs, cylinders)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -184,6 +193,7 @@ def describe(
         pairs=touching,
         joint_limits=flag(joint_limits, "joint_limits"),
         resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
+        joint_friction=bounds_of(robot, joint_friction),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
@@ -192,6 +202,20 @@ def describe(
         **numbers,
     )
     return _without_friction_by_equality(described)
+
+
+def _touching(
+    robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any, cylinders: Cylinders
+) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
+    """The points and the pairs that can touch."""
+    cylinders = one_of(cylinders, CYLINDERS, "cylinders")  # type: ignore[assignment]
+    if points is not None and not isinstance(points, str):
+        points = listed(points, "None, 'collision', or a list of link names and points", "points")
+    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    resolved = resolve_points(robot, points, cylinders) if walls or points is not None else ()
+    if walls and not resolved:
+        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
+    return resolved, resolve_pairs(robot, resolved, pairs)
 
 
 def _without_friction_by_equality(described: Description) -> Description:

@@ -8,6 +8,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.surfaces import FUNCTION, MOVES
 from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
+from urdf_gibbs.simulation.dry_joints import joint_stops, keep_dry_forces, least_slide
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
 from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
@@ -41,7 +42,7 @@ from urdf_gibbs.simulation.record import has_room, write_friction, write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts, resolve_jam
 from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
-from urdf_gibbs.simulation.switching import call_switches, first_switch, is_crawling
+from urdf_gibbs.simulation.switching import call_switches, first_stop, first_switch, is_crawling
 from urdf_gibbs.simulation.turning import MAX_TURN, bound_turning, longest_safe_step
 
 SAFETY = 0.87  # factor on the length of the next step
@@ -90,6 +91,7 @@ def refresh(s: System, st: State, r: Record) -> int:
         update_sliding(s, st)
     elif st.held_count > 0:
         use_pushing_forces(s, st)
+    keep_dry_forces(s, st)
     if r.rows > 0:
         copy(st.force, r.force[r.rows - 1])
         write_friction(s, r, r.rows - 1)
@@ -116,14 +118,16 @@ def must_release(s: System, st: State) -> bool:
 def first_event(s: System, st: State, h: float) -> tuple[int, float]:
     """A status, and the fraction of the step at which the first event happens, 2 where there is none.
 
-    An event: a contact closes (then it is st.target), a held contact is released, or a switch of the controller is thrown.
+    An event: a contact closes (then it is st.target), a held contact is released, a joint stops sliding, or a switch of the controller
+    is thrown.
     """
     suspects = find_suspects(s, st, h)
     pulls = st.held_count > 0 and s.least_force < 0.0
     has_switches = s.switches.shape[0] > 0
+    slides = least_slide(s, st.new) < np.inf
     fraction = 2.0
     st.target = -1
-    if suspects > 0 or pulls or has_switches or st.dense:
+    if suspects > 0 or pulls or slides or has_switches or st.dense:
         status = dense_coefficients(s, st, h)
         if status != OK:
             return status, fraction
@@ -137,6 +141,11 @@ def first_event(s: System, st: State, h: float) -> tuple[int, float]:
             return int(-released), fraction
         if released < fraction:
             fraction = released
+            st.target = -1
+    if slides:
+        stopped = first_stop(s, st, h, min(fraction, 1.0))
+        if stopped < fraction:
+            fraction = stopped
             st.target = -1
     if has_switches:
         thrown = first_switch(s, st, h, min(fraction, 1.0))
@@ -181,7 +190,7 @@ def call_controller(s: System, st: State, tiny: float) -> int:
 def must_resolve(s: System, st: State) -> bool:
     """Whether a contact strikes, comes to rest or has to be released before the next step."""
     strikes, rests = classify_contacts(st)
-    return strikes or (st.settled_at != st.time and (rests or s.friction.stopping > 0 or must_release(s, st)))
+    return strikes or (st.settled_at != st.time and (rests or s.friction.stopping > 0 or joint_stops(s, st) or must_release(s, st)))
 
 
 @jit

@@ -76,6 +76,8 @@ def is_smooth(s: System, c: int) -> bool:
     """Whether the gap is as smooth as the motion, so that the two ends of a step suffice. Users' functions are assumed to be."""
     if s.contacts.kind[c] != WALL:
         return True
+    if s.contacts.rim[c, 3] > 0.0:
+        return False
     kind = s.surfaces.kind[s.contacts.surface[c]]
     return kind in (PLANE, CYLINDER, SPHERE, IMPLICIT) or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
 

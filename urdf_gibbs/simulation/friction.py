@@ -16,11 +16,13 @@ import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.problem import impulses, shortest_impulses
-from urdf_gibbs.contact.coulomb.scaled import FRICTION, NORMAL, SLIDING
-from urdf_gibbs.contact.kinematics import contact_motion, contact_row, half_solve, solve_factorised
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
+from urdf_gibbs.contact.dense import nonzero_range
+from urdf_gibbs.contact.kinematics import DRY, contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.shortest import shortest_solution
 from urdf_gibbs.contact.tangents import tangent_rows
 from urdf_gibbs.engine.jit import block, call3, jit
+from urdf_gibbs.simulation.dry_joints import joint_row
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.layout import OK, ROUGH_FORCES, ROUGH_OPENING, ROUGH_ROWS, ROUGH_SOLVE, State, System
 from urdf_gibbs.simulation.rows import factorise_mass, joint_torques, load_state, select_held, update_bodies
@@ -38,17 +40,6 @@ SOON = 1e-6  # s: a contact that stops sliding sooner stops at the end of the ne
 # rows -------------------------------------------------------------------------------------------------
 
 
-@jit
-def nonzero_range(x: Array) -> tuple[int, int]:
-    """Where the entries of x that are not zero begin and end."""
-    low, high = 0, x.shape[0]
-    while low < high and x[low] == 0.0:
-        low += 1
-    while high > low and x[high - 1] == 0.0:
-        high -= 1
-    return low, high
-
-
 @block(ROUGH_ROWS, System, float, int)
 def rough_rows(s: System, t: float, k: int) -> int:
     """Of the first k contacts of s.selected at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
@@ -62,10 +53,14 @@ def rough_rows(s: System, t: float, k: int) -> int:
     n = 0
     for i in range(k):
         c = s.selected[i]
+        f.at[i] = n
+        if s.contacts.kind[c] == DRY:
+            joint_row(s, i, n)
+            n += 1
+            continue
         contact_motion(s, c, t)
         contact_row(s, c, f.R[n])
         s.gap[i], s.rate[i], s.accel[i] = out[0] / out[3], out[1] / out[3], out[2] / out[3]
-        f.at[i] = n
         f.U[n], f.W[n] = s.rate[i], s.accel[i]
         f.D[n, 0], f.D[n, 1], f.D[n, 2] = out[4], out[5], out[6]
         n += 1
@@ -157,8 +152,9 @@ def take_part(s: System, k: int) -> int:
         rough, j = last - first == 3, count
         problem.at[j] = r
         problem.mu[j] = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC]
-        problem.kind[j] = FRICTION if rough else NORMAL
-        problem.reach[j], problem.slide[j, 0], problem.slide[j, 1] = 0.0, 0.0, 0.0
+        problem.kind[j] = FRICTION if rough else JOINT if c >= f.joints else NORMAL
+        problem.reach[j] = s.contacts.reach[c] * f.span
+        problem.slide[j, 0], problem.slide[j, 1] = 0.0, 0.0
         if rough and f.trial[i] == SLIDES:
             problem.kind[j] = SLIDING
             problem.slide[j, 0], problem.slide[j, 1] = direction(s, i)
@@ -224,6 +220,9 @@ def fastest_change(s: System, k: int) -> float:
     n, fastest = f.at[k], 0.0
     for i in range(k):
         first = f.at[i]
+        if s.selected[i] >= f.joints:
+            fastest = max(fastest, abs(acceleration(s, first, n)))
+            continue
         fastest = max(fastest, acceleration(s, first, n))
         if f.mode[s.selected[i]] == STICKS:
             fastest = max(fastest, np.hypot(acceleration(s, first + 1, n), acceleration(s, first + 2, n)))
@@ -250,7 +249,7 @@ def keep_held(s: System, k: int) -> bool:
             ax[i], ay[i] = direction(s, i)
             mu[i] = s.contacts.friction[s.selected[i], KINETIC]
         m += 1
-        if mode == STICKS:
+        if mode == STICKS and f.at[i + 1] - first == 3:
             own[m], own[m + 1], slides[m], slides[m + 1] = first + 1, first + 2, -1, -1
             m += 2
     S, c, x = np.empty((m, m)), np.empty(m), np.empty(m)
@@ -293,6 +292,9 @@ def least_margin(s: System, k: int) -> float:
     for i in range(k):
         c, first = s.selected[i], f.at[i]
         normal = f.p[first]
+        if c >= f.joints:
+            least = min(least, s.contacts.reach[c] - abs(normal))
+            continue
         least = min(least, normal)
         if f.mode[c] == STICKS:
             least = min(least, s.contacts.friction[c, STATIC] * normal - np.hypot(f.p[first + 1], f.p[first + 2]))
@@ -435,7 +437,7 @@ def update_sliding(s: System, st: State) -> None:
 def up_to_stop(s: System, h: float) -> float:
     """The length h of a step, or a shorter one that ends before a contact stops sliding, or where it does if that is soon."""
     f = s.friction
-    for c in range(f.stop.shape[0]):
+    for c in range(min(f.joints, f.stop.shape[0])):
         if f.mode[c] == SLIDES and f.stop[c] < np.inf:
             h = min(h, f.stop[c] if f.stop[c] < SOON else 0.9 * f.stop[c])
     return h

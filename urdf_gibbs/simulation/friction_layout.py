@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from urdf_gibbs.contact.coulomb.problem import Problem
-from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
+from urdf_gibbs.engine.struct import Float, Float1, Float2, Int, Int1, Struct, struct
 
 # How a contact is held: not at all, at rest, while it slides or has just begun to, without friction.
 FREE, STICKS, SLIDES, STARTS, SMOOTH = range(5)
@@ -14,10 +14,14 @@ STATIC, KINETIC = range(2)  # columns of Contacts.friction
 class Friction(Struct):
     """Contact i of those under consideration has the rows at[i] ... at[i + 1]: its normal, and two tangents where it is rough.
 
-    All arrays are empty where nothing is rough; ``rows`` is three times the number of contacts.
+    The dry friction of a joint is one more of them, with one row: its velocity. All arrays are empty where there is no friction;
+    ``rows`` is three times the number of contacts.
     """
 
-    acts: Int  # whether anything is rough
+    acts: Int  # whether there is friction, in contacts or in joints
+    rough: Int  # whether there is friction in contacts, so that impacts have it: the forces of joints are bounded
+    joints: Int  # the first contact that is the dry friction of a joint; their number where there is none
+    span: Float  # time over which forces act [s]: a step of time stepping, 1 for forces themselves
     # the contacts under consideration
     at: Int1  # (contacts + 1,)
     D: Float2  # (rows, 3) directions, world axes
@@ -33,8 +37,8 @@ class Friction(Struct):
     problem: Problem
     trial: Int1  # (contacts,) the mode that the problem assumes
     # all contacts
-    mode: Int1  # (contacts,) FREE, STICKS, SLIDES, STARTS or SMOOTH
-    way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes
+    mode: Int1  # (contacts,) FREE, STICKS, SLIDES, STARTS or SMOOTH; FREE of a joint: not known yet
+    way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes; of a joint 1 or -1, then zeros
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes
     stopping: Int  # whether a contact that slides has come to its end

@@ -26,6 +26,8 @@ def hashable(value: Any) -> Any:
         raise TypeError
     if isinstance(value, Wall | Vibration | Drift):
         return kind, tuple([hashable(getattr(value, name)) for name in _field_names(kind)])
+    if isinstance(value, dict):
+        return dict, tuple(sorted((name, hashable(entry)) for name, entry in value.items()))
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
     return tuple([hashable(entry) for entry in value]) if isinstance(value, list | tuple) else value

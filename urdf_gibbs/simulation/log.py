@@ -26,7 +26,10 @@ MODES = {STICKS: "stick", SLIDES: "slip"}  # of phases, "" where there is no fri
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What all runs of a simulator share. ``points``, ``walls``, ``names`` of the contacts; ``moving``: whether the wall moves."""
+    """What all runs of a simulator share. ``points``, ``walls``, ``names`` of the contacts; ``moving``: whether the wall moves.
+
+    The last of them, for each entry of ``rubbing``, are the dry friction of joints: entries of v.
+    """
 
     robot: Robot
     gravity: Array
@@ -34,6 +37,7 @@ class Facts:
     walls: tuple[str, ...]
     names: tuple[str, ...]
     moving: NDArray[np.bool_]
+    rubbing: NDArray[np.int64]
     settings: dict[str, Any]
     dense: bool
     memory: float
@@ -49,6 +53,7 @@ class Facts:
             walls=candidates.walls,
             names=candidates.names,
             moving=np.array(moving, dtype=bool),
+            rubbing=contacts.index[candidates.touching :, 1],
             settings=description.settings(description.longest_step(candidates)),
             dense=description.dense,
             memory=description.memory,
@@ -127,6 +132,8 @@ class Log:
         facts = self._facts
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
         t, q, v, F, force, friction = rows
+        nc, dry = len(facts.names) - len(facts.rubbing), np.zeros_like(v)
+        dry[:, facts.rubbing] = force[:, nc:]
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
         statistics["bytes"], statistics["thinned"] = self._size, self.thinned
         return unchecked_trajectory(
@@ -135,9 +142,10 @@ class Log:
             t=t,
             q=q,
             v=v,
-            contact_names=facts.names,
-            contact_forces=force,
-            friction_forces=friction.reshape(len(t), -1, 3) if friction.shape[1] else np.zeros((len(t), len(facts.names), 3)),
+            contact_names=facts.names[:nc],
+            contact_forces=np.ascontiguousarray(force[:, :nc]),
+            friction_forces=friction.reshape(len(t), -1, 3)[:, :nc].copy() if friction.shape[1] else np.zeros((len(t), nc, 3)),
+            joint_friction=dry,
             impacts=LazyImpacts(len(self._impacts), self._impacts.impact),
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,

@@ -28,6 +28,8 @@ from urdf_gibbs.simulation.layout import (
     ADVANCE_STEPS,
     CONTACT_WIDTH,
     DISTANCE,
+    GAP,
+    GRADIENT,
     IMPACT_WIDTH,
     SLIDE,
     UPDATE_GAPS,
@@ -110,7 +112,7 @@ def _make_code(description: Description, functions: dict[str, Any]) -> Code:
 
 def _has_constant_torque(description: Description) -> bool:
     """Whether nothing but a constant torque acts on the joints."""
-    return not (description.is_controlled or description.resistance.any())
+    return not (description.is_controlled or description.resistance.any() or description.joint_friction)
 
 
 def _make_system(description: Description, candidates: Candidates, code: Code, callbacks: ControllerCallbacks | None) -> System:
@@ -160,8 +162,9 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
 
 def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
     """Working memory for contacts with friction; empty where there is none, unless it is wanted always."""
-    rough = bool((candidates.contacts.friction[:, STATIC] > 0.0).any())
-    nc = len(candidates.points) if rough or always else 0
+    rough, joints = bool((candidates.contacts.friction[:, STATIC] > 0.0).any()), candidates.touching
+    acts = rough or joints < len(candidates.points)
+    nc = len(candidates.points) if acts or always else 0
     rows = 3 * nc
     problem = Problem(
         **{name: np.zeros(rows) for name in ("b", "p")},
@@ -172,7 +175,10 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         slide=np.zeros((nc, 2)),
     )
     return Friction(
-        acts=rough,
+        acts=acts,
+        rough=rough,
+        joints=joints,
+        span=1.0,
         problem=problem,
         own=np.zeros(rows, np.int64),
         **{name: np.zeros(nc, np.int64) for name in ("mode", "member", "trial")},
@@ -228,8 +234,9 @@ def _make_state(description: Description, candidates: Candidates, system: System
         **{name: np.zeros(nc, np.int64) for name in ("held", "mode", "suspects", "closed")},
         **{name: np.zeros(nc) for name in ("force", "bounce_ends", "last_struck")},
         turning=turning,
-        farthest_point=np.linalg.norm(places, axis=2).max(initial=0.0),
+        farthest_point=(np.linalg.norm(places, axis=2).max(axis=1) + candidates.contacts.rim[:, 3]).max(initial=0.0),
     )
+    state.gaps[candidates.touching :, [GAP, GRADIENT]] = state.new_gaps[candidates.touching :, [GAP, GRADIENT]] = 1.0
     arrays = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
     addresses = {"forward": system.code.forward, "tau": system.tau.ctypes.data, **arrays}
     state.table[:] = [addresses[name] for name in TABLE]

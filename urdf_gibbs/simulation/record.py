@@ -61,7 +61,7 @@ def write_impact(s: System, st: State, r: Record, k: int, certificate: float) ->
         f = s.friction
         for m in range(3):
             r.contact_numbers[first + j, TANGENTIAL + m] = 0.0
-            if f.acts:
+            if f.rough:
                 for row in range(f.at[j] + 1, f.at[j + 1]):
                     r.contact_numbers[first + j, TANGENTIAL + m] += f.p[row] * f.D[row, m]
     r.impacts, r.impact_contacts = i + 1, first + k

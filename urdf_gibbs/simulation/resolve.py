@@ -54,7 +54,7 @@ def find_closed(s: System, st: State, target: int) -> tuple[int, bool]:
     tie = st.tie
     for c in range(st.gaps.shape[0]):
         gap, rate = st.gaps[c, GAP] / st.gaps[c, GRADIENT], st.gaps[c, RATE] / st.gaps[c, GRADIENT]
-        if c == target or gap <= TOUCH or gap <= -rate * tie or st.held[c]:
+        if c == target or gap <= TOUCH or gap <= -rate * tie or (st.held[c] and c < s.friction.joints):
             st.closed[c] = 1
             approaching = approaching or rate < -REST
         count += st.closed[c]
@@ -110,7 +110,7 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
     while True:  # the impact may bring further gaps within the tie
         copy(before, st.y)
         select_closed(s, st)
-        certificate = rough_impact(s, st, k) if s.friction.acts else impact(s, st, k)
+        certificate = rough_impact(s, st, k) if s.friction.rough else impact(s, st, k)
         if not np.isfinite(certificate):
             if certificate > 0.0:
                 return JAMMED
@@ -145,7 +145,7 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
 @jit
 def how_held(s: System, st: State, c: int) -> int:
     """The mode of contact c (friction_layout.py); one that begins to slide slides."""
-    if not st.held[c]:
+    if not st.held[c] and c < s.friction.joints:
         return FREE
     if not s.friction.acts:
         return SMOOTH
@@ -265,13 +265,15 @@ def resolve_jam(s: System, st: State, r: Record) -> int:
     """
     slides = False
     for c in range(s.friction.mode.shape[0]):
-        slides = slides or (st.held[c] == 1 and s.friction.mode[c] in (SLIDES, STARTS))
+        slides = slides or (st.held[c] == 1 and c < s.friction.joints and s.friction.mode[c] in (SLIDES, STARTS))
     if not slides or st.last_impact == st.time:
         return UNDERFLOW
+    k = 0
     for c in range(st.closed.shape[0]):
-        st.closed[c] = st.held[c]
+        st.closed[c] = st.held[c] if c < s.friction.joints else 0
         st.suspects[c] = st.held[c]
-    status = resolve_paradox(s, st, r, st.held_count, APPROACH)
+        k += st.closed[c]
+    status = resolve_paradox(s, st, r, k, APPROACH)
     if status != OK:
         return UNDERFLOW
     st.fresh = 0

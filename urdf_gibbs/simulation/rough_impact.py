@@ -13,6 +13,7 @@ from urdf_gibbs.contact.dense import IMMOVABLE
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.contact.least_norm import least_norm
 from urdf_gibbs.engine.jit import block, jit
+from urdf_gibbs.simulation.dry_joints import release_or_hold, select_resting_joints
 from urdf_gibbs.simulation.friction import (
     SOLVED,
     STILL,
@@ -188,7 +189,7 @@ def look_at_sliding(s: System, k: int) -> None:
     f = s.friction
     for i in range(k):
         c, first = s.selected[i], f.at[i]
-        f.trial[i] = SMOOTH
+        f.trial[i] = STICKS if c >= f.joints else SMOOTH
         if f.at[i + 1] - first == 1:
             continue
         x, y = f.U[first + 1], f.U[first + 2]
@@ -209,7 +210,7 @@ def begin_to_slide(s: System, k: int) -> bool:
     n, bound, changed = f.at[k], rough_calm(s, f.at[k]), False
     for i in range(k):
         c, first = s.selected[i], f.at[i]
-        if f.member[i] == 0 or f.trial[i] != STICKS:
+        if f.member[i] == 0 or f.trial[i] != STICKS or c >= f.joints:
             continue
         x, y = acceleration(s, first + 1, n), acceleration(s, first + 2, n)
         size = np.sqrt(x * x + y * y)
@@ -235,7 +236,8 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
     for _ in range(k + 1):
         grown = False
         for i in range(k):
-            if f.member[i] == 0 and at_rest(s.rate[i], s.accel[i], brief[i]) and s.gap[i] <= NEAR:
+            resting = s.selected[i] >= f.joints or (at_rest(s.rate[i], s.accel[i], brief[i]) and s.gap[i] <= NEAR)
+            if f.member[i] == 0 and resting:
                 f.member[i] = 1
                 grown = True
         if not grown:
@@ -252,11 +254,15 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
 
 @block(ROUGH_CHOOSE, System, State, int)
 def choose_rough(s: System, st: State, k: int) -> int:
-    """Which of the k closed contacts of s.selected hold, in st.held, and how, in s.friction.mode. PARADOX where no forces would do."""
+    """Which of the k closed contacts of s.selected hold, in st.held, and how, in s.friction.mode; and which joints stick or slide.
+
+    PARADOX where no forces would do.
+    """
     f = s.friction
     for c in range(st.held.shape[0]):
         st.held[c] = 0
         f.mode[c] = FREE
+    k = select_resting_joints(s, st, k)
     if k == 0:
         return OK
     load_state(s, st.y)
@@ -281,7 +287,9 @@ def choose_rough(s: System, st: State, k: int) -> int:
     n = f.at[k]
     bound = rough_calm(s, n)
     for i in range(k):
-        if f.member[i] and acceleration(s, f.at[i], n) <= bound:
+        if s.selected[i] >= f.joints:
+            release_or_hold(s, st, s.selected[i], acceleration(s, f.at[i], n), bound)
+        elif f.member[i] and acceleration(s, f.at[i], n) <= bound:
             st.held[s.selected[i]] = 1
             f.mode[s.selected[i]] = f.trial[i]
     return OK
@@ -317,9 +325,11 @@ def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
     n, m = f.at[k], 0
     own = np.empty(n, np.int64)
     for i in range(k):
+        if s.selected[i] >= f.joints and not last:
+            continue
         own[m] = f.at[i]
         m += 1
-        if last and f.mode[s.selected[i]] == STICKS:
+        if last and f.mode[s.selected[i]] == STICKS and f.at[i + 1] - f.at[i] == 3:
             own[m], own[m + 1] = f.at[i] + 1, f.at[i] + 2
             m += 2
     if last:

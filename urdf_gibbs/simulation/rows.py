@@ -11,6 +11,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import contact_motion, contact_row, factorise, half_solve, screws, solve_factorised, twists, wall_motion
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
+from urdf_gibbs.simulation.dry_joints import add_dry_torques
 from urdf_gibbs.simulation.layout import (
     BAD_WALL,
     CONTACT_ROWS,
@@ -108,7 +109,7 @@ def add_response(s: System, k: int, lam: Array, out: Array) -> None:
 
 @jit
 def joint_torques(s: System, t: float) -> int:
-    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping."""
+    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping and the friction of joints that slide."""
     if s.constant_torque:
         return OK
     tau, torque, damping, v = s.tau, s.torque, s.damping, s.v
@@ -119,6 +120,7 @@ def joint_torques(s: System, t: float) -> int:
             return CONTROLLER
     for i in range(tau.shape[0]):
         tau[i] -= damping[i] * v[i]
+    add_dry_torques(s)
     return OK
 
 
@@ -152,14 +154,14 @@ def load_state(s: System, y: Array) -> None:
 
 
 @jit
-def write_gap(s: System, out: Array) -> bool:
-    """Write the five columns of State.gaps after contact_motion; returns whether they are finite."""
+def write_gap(s: System, c: int, out: Array) -> bool:
+    """Write the five columns of State.gaps of contact c after contact_motion; returns whether they are finite."""
     x, own = s.x, s.out
     for k in range(4):
         out[k] = own[k]
         if not np.isfinite(own[k]):
             return False
-    out[4] = np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+    out[4] = x[12] if s.contacts.rim[c, 3] > 0.0 else np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
     return True
 
 
@@ -178,7 +180,7 @@ def update_gaps(s: System, st: State, t: float, after: int) -> int:
             c = s.remaining[i, 0]
             copy(s.moves[s.remaining[i, 1]], s.x[:9])
             wall_motion(s, c, t)
-            if not write_gap(s, out[c]):
+            if not write_gap(s, c, out[c]):
                 return BAD_WALL
         return OK
     load_state(s, y)
@@ -186,7 +188,7 @@ def update_gaps(s: System, st: State, t: float, after: int) -> int:
     update_bodies(s)
     for c in range(out.shape[0]):
         contact_motion(s, c, t)
-        if not write_gap(s, out[c]):
+        if not write_gap(s, c, out[c]):
             return BAD_WALL
     return OK
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
+from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -41,8 +42,10 @@ def simulate(
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
     pairs: Iterable[PairLike] = (),
+    cylinders: Cylinders = "auto",
     joint_limits: bool = False,
     damping: bool = False,
+    joint_friction: JointFrictionLike = 0.0,
     controller_rate: float | None = None,
     switches: Switches | None = None,
     torque: ArrayLike | None = None,
@@ -87,8 +90,14 @@ def simulate(
             radius, friction), or "collision", the collision shapes of the URDF; None: the joint origins and tips.
         pairs: Points that can touch each other: (point, point), (point, point, distance [m]) or (point, point, distance, friction), where
             the distance may be None: the sum of the radii.
+        cylinders: How cylinders of points="collision" touch: "roll", with their rims, each with the nearest of its points, which moves
+            along it; "stand", with the centres of their ends and 8 fixed points on each rim, as is needed to stand on an end; "auto":
+            those roll whose axis is the axis of the joint that carries them, wheels.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Dry friction of revolute, continuous and prismatic joints: a force of at most this [N, N m], against the motion of a
+            joint that slides, or whatever holds one that sticks. One number for all joints, {joint: number}, (nv,) numbers, or "urdf": what
+            ``<dynamics friction=...>`` says. As these forces are bounded they do nothing at an impact.
         controller_rate: Calls of the controller per second [1/s], its answer being kept in between; None: in each stage of each step.
         switches: switches(t, q, v) -> (k,), for a controller that is not continuous: smooth values whose signs, the ``sides`` (k,) of
             1 and -1, say on which side it is. Every step ends where a sign changes. A switch to which both sides drive the motion
@@ -117,10 +126,10 @@ def simulate(
         PenetrationError: The start is inside a wall.
         SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
-    touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+    touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
-    forces = {"gravity": gravity, "damping": damping, **control}
+    forces = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
     schemes: dict[str, Any] = {"scheme": scheme, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled

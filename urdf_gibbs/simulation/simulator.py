@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
+from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
-from urdf_gibbs.names import Law, Paradox, Scheme
+from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve
@@ -63,8 +64,10 @@ class Simulator:
         gravity: (3,) in the world [m/s^2].
         points: What can touch; None: the joint origins and tips.
         pairs: Points that can touch each other.
+        cylinders: How cylinders of points="collision" touch: "roll", "stand" or "auto".
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N].
         controller_rate: Calls of the controller per second [1/s]; None: in each stage of each step.
         switches: switches(t, q, v) -> (k,), whose signs say on which side a controller that jumps is.
@@ -107,8 +110,10 @@ class Simulator:
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
         pairs: Iterable[PairLike] = (),
+        cylinders: Cylinders = "auto",
         joint_limits: bool = False,
         damping: bool = False,
+        joint_friction: JointFrictionLike = 0.0,
         controller: Controller | None = None,
         controller_rate: float | None = None,
         switches: Switches | None = None,
@@ -123,10 +128,10 @@ class Simulator:
         dense: bool = True,
         memory: float = 2e9,
     ) -> None:
-        touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "joint_limits": joint_limits}
+        touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
         laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
         control: dict[str, Any] = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
-        forces: dict[str, Any] = {"gravity": gravity, "damping": damping, **control}
+        forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
         self.description = describe(robot, **touching, **laws, **forces, **accuracy, **kept)
@@ -272,7 +277,7 @@ class Simulator:
         state.turning[:, : HUB + 1] = 0.0
         if candidates.points:
             state.held[:] = 0
-            self._program.record.mode[:] = FREE
+            self._program.record.mode[:] = self._program.system.friction.mode[:] = FREE
             state.force[:] = 0.0
             state.last_struck[:] = -np.inf
             self._program.update_gaps(time, PRESENT)

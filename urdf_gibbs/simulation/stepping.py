@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.engine.jit import block, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
@@ -51,6 +52,8 @@ REMAINDER = 1e-9  # of a step: a last step shorter than this is part of the one 
 def how_touched(s: System, st: State, i: int, change: Array) -> int:
     """The mode of contact i of those selected in this step, ``change`` (nv,) being that of the velocity; what bounces is free."""
     e, first = s.stepping.rows, s.stepping.rows.at[i]
+    if e.kind[i] == JOINT:
+        return SLIDES if abs(row_velocity(s, i, first, change)) > STILL else STICKS
     if not e.y[first] > 0.0 or st.suspects[s.selected[i]]:
         return FREE
     if e.at[i + 1] - first == 1:

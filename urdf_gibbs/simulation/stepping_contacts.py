@@ -9,7 +9,7 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.certificate import judged
 from urdf_gibbs.contact.coulomb.islands import solve_island
-from urdf_gibbs.contact.coulomb.scaled import NORMAL
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.contact.names import MOREAU
 from urdf_gibbs.engine.jit import call3, jit
@@ -128,7 +128,9 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
         first, c = e.at[i], s.selected[i]
         for row in range(first, e.at[i + 1]):
             g.free[row] = row_velocity(s, i, row, change)
-        if e.at[i + 1] - first == 3:
+        if e.kind[i] == JOINT:
+            e.law[i, 0] = s.contacts.reach[c] * h / g.scale[first]
+        elif e.kind[i] == FRICTION:
             mu = s.contacts.friction[c, STATIC if r.mode[c] == STICKS else KINETIC]
             e.law[i, 0] = mu * (g.scale[first] / g.scale[first + 1])
     for m in range(e.z.shape[0]):
@@ -160,7 +162,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         if turns == 0:
             for c in range(st.closed.shape[0]):
                 st.deepest = max(st.deepest, -st.new_gaps[c, GAP] / st.new_gaps[c, GRADIENT])
-        if added == 0:
+        if added == 0 and (turns > 0 or s.friction.joints == st.closed.shape[0]):
             break
         k = select_by_island(s, st)
         load_state(s, st.work)
@@ -188,7 +190,11 @@ def find_shift(s: System, k: int, shift: Array) -> bool:
     g, e, found = s.stepping, s.stepping.rows, False
     for i in range(k):
         first = e.at[i]
-        e.at[i], e.kind[i], g.scale[i] = i, NORMAL, g.scale[first]
+        e.at[i], g.scale[i] = i, g.scale[first]
+        if e.kind[i] == JOINT:
+            e.law[i, 0] = 0.0  # takes no part
+        else:
+            e.kind[i] = NORMAL
         e.b[i], e.y[i] = g.scale[i] * s.gap[i], 0.0
     e.at[k] = k
     for m in range(shift.shape[0]):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact.coulomb.problem import MANY, Problem
 from urdf_gibbs.contact.coulomb.sparse import Sparse
-from urdf_gibbs.contact.kinematics import LIMIT, Contacts, Tree
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, Contacts, Tree
 from urdf_gibbs.contact.surfaces import MOVES, STILL, Surfaces
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Int2, Struct, struct
 
@@ -83,7 +83,7 @@ def _moved(tree: Tree, contacts: Contacts, c: int) -> list[int]:
     """The velocities that move contact c and all towards their roots, the last first."""
     found: set[int] = set()
     starts: list[int] = []
-    if contacts.kind[c] == LIMIT:
+    if contacts.kind[c] in (LIMIT, DRY):
         starts.append(int(contacts.index[c, 1]))
     else:
         for side in range(2):

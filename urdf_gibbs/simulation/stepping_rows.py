@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.scaled import FRICTION, NORMAL
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
 from urdf_gibbs.contact.dense import IMMOVABLE
-from urdf_gibbs.contact.kinematics import LIMIT, PAIR, add_row, contact_motion
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, add_row, contact_motion
 from urdf_gibbs.contact.tangents import relative_motion, tangents
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import STATIC
@@ -56,7 +56,7 @@ def last_of(group: Array, tree: int) -> int:
 
 @jit
 def select_by_island(s: System, st: State) -> int:
-    """Select the closed contacts (s.selected), those of an island one after the other; returns how many.
+    """Select the closed contacts and the dry friction of joints (s.selected), island after island; returns how many.
 
     g.group tells the island of a tree, by last_of, and g.island the first contact of each.
     """
@@ -65,7 +65,7 @@ def select_by_island(s: System, st: State) -> int:
     for j in range(group.shape[0]):
         group[j] = j
     for c in range(st.closed.shape[0]):
-        if st.closed[c]:
+        if st.closed[c] or c >= s.friction.joints:
             g.sorted[k] = c
             k += 1
             group[last_of(group, g.tree[c, 0])] = last_of(group, g.tree[c, 1])
@@ -120,11 +120,15 @@ def pack_row(s: System, i: int, row: int, base: int) -> None:
 
 @jit
 def normal_row(s: System, i: int, c: int, row: int, base: int) -> None:
-    """Gap, velocity, direction and row of the normal of contact c, after contact_motion."""
+    """Gap, velocity, direction and row of the normal of contact c, after contact_motion; of dry friction its joint's velocity and row."""
     g, out, contacts = s.stepping, s.out, s.contacts
     s.gap[i], g.U[row] = out[0] / out[3], out[1] / out[3]
     g.D[row, 0], g.D[row, 1], g.D[row, 2] = out[4], out[5], out[6]
-    if contacts.kind[c] == LIMIT:
+    if contacts.kind[c] == DRY:
+        s.gap[i], g.U[row] = 0.0, s.v[contacts.index[c, 1]]
+        g.D[row, 0], g.D[row, 1], g.D[row, 2] = 0.0, 0.0, 0.0
+        g.row[contacts.index[c, 1]] = 1.0
+    elif contacts.kind[c] == LIMIT:
         g.row[contacts.index[c, 1]] = contacts.limit[c, 0]
     else:
         add_row(s.tree, s.S, contacts.body[c, 0], s.x[0:3], out[4], out[5], out[6], g.row)
@@ -161,7 +165,7 @@ def make_rows(s: System, t: float, k: int) -> int:
     for i in range(k):
         c = s.selected[i]
         e.at[i], e.start[i], e.column_at[i], e.width[i] = n, base, g.first[c], g.first[c + 1] - g.first[c]
-        e.kind[i] = NORMAL
+        e.kind[i] = JOINT if s.contacts.kind[c] == DRY else NORMAL
         contact_motion(s, c, t)
         normal_row(s, i, c, n, base)
         if s.contacts.friction[c, STATIC] > 0.0:

@@ -181,6 +181,11 @@ def check_points(points: Any, bodies: int) -> None:
             refuse(f"{what} position", repr(position), "three numbers [m]")
         if radius is None or not _is_number(radius) or radius < 0.0:
             refuse(f"{what} radius", repr(radius), "a length of zero or more [m]")
+        rim, axis = point.get("rim", 0.0), point.get("axis", [0.0, 0.0, 1.0])
+        if not _is_number(rim) or rim < 0.0:
+            refuse(f"{what} rim", repr(rim), "a length of zero or more [m]")
+        if not isinstance(axis, list) or len(axis) != 3 or not all(_is_number(x) for x in axis):
+            refuse(f"{what} axis", repr(axis), "three numbers")
 
 
 def _is_number(value: Any) -> bool:

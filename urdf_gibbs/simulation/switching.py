@@ -1,4 +1,4 @@
-"""Switches of the controller: where in a step one is thrown. Compiled."""
+"""Switches of the controller and stops of joints that slide: where in a step one comes. Compiled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.engine.jit import call4, jit
+from urdf_gibbs.simulation.dry_joints import least_slide
 from urdf_gibbs.simulation.flight import dense_state
 from urdf_gibbs.simulation.landing import EPSILON, SAMPLES
 from urdf_gibbs.simulation.layout import CONTROLLER, OK, State, System
@@ -65,6 +66,30 @@ def first_switch(s: System, st: State, h: float, until: float) -> float:
         if np.isnan(value):
             return value
         if value < least:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@jit
+def first_stop(s: System, st: State, h: float, until: float) -> float:
+    """The fraction of the step, up to ``until``, at which a joint with dry friction stops sliding; 2 where none does."""
+    low, high = 0.0, 2.0
+    for i in range(1, SAMPLES + 1):
+        dense_state(s, st, until * i / SAMPLES)
+        if least_slide(s, st.work) < 0.0:
+            high = until * i / SAMPLES
+            break
+        low = until * i / SAMPLES
+    if high > 1.0:
+        return 2.0
+    while (high - low) * h > 0.5 * EPSILON * max(st.time, h):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        dense_state(s, st, middle)
+        if least_slide(s, st.work) < 0.0:
             high = middle
         else:
             low = middle

@@ -49,15 +49,15 @@ class Energies(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Lasting contact of a point with a wall.
+    """Lasting contact of a point with a wall, or how a joint with dry friction moves.
 
     Attributes:
-        point: Name of the contact point.
-        wall: Name of the wall.
+        point: Name of the contact point, or of the joint.
+        wall: Name of the wall; "joint friction" for a joint.
         start: When it begins [s].
         end: When it ends [s], infinite where it still held when the run ended.
         accumulation: The time at which an infinite sequence of bounces ends [s], NaN where there was none.
-        mode: "stick" or "slip" of a contact with friction, "" without it.
+        mode: "stick" or "slip" of a contact or joint with friction, "" without it.
     """
 
     point: str
@@ -85,8 +85,9 @@ class Trajectory:
         contact_names: "point|wall" of each of nc contacts that could last.
         contact_forces: What lasting contacts carry along their normals (N, nc) [N].
         friction_forces: What they carry across (N, nc, 3), in the world [N].
+        joint_friction: What the dry friction of the joints does (N, nv), generalised forces [N, N m].
         impacts: All impacts, in the order of time.
-        phases: Lasting contacts.
+        phases: Lasting contacts, and how joints with dry friction move.
         status: "complete", "interrupted" or "failed: ...".
         settings: What was simulated, as plain values: tuples and arrays become lists.
         statistics: What the run took, as plain values.
@@ -103,6 +104,7 @@ class Trajectory:
     contact_names: tuple[str, ...] = ()
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
     friction_forces: Array = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    joint_friction: Array = field(default_factory=lambda: np.zeros((0, 0)))
     impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
@@ -126,6 +128,9 @@ class Trajectory:
         if np.size(self.friction_forces) == 0:
             set_field(self, "friction_forces", np.zeros((n, len(names), 3)))
         put_array(self, "friction_forces", (n, len(names), 3))
+        if not np.any(self.joint_friction):
+            set_field(self, "joint_friction", np.zeros((n, nv)))
+        put_array(self, "joint_friction", (n, nv))
         if self.dense is not None:
             put_array(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
         set_field(self, "phases", tuple(self.phases))
@@ -215,7 +220,7 @@ class Trajectory:
 
         Returns:
             The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind>, force.<contact> and, where a contact has some,
-            friction.<contact>.x, .y and .z in the world.
+            friction.<contact>.x, .y and .z in the world, and friction.<joint>.
 
         Raises:
             ImportError: pandas is not installed.
@@ -232,6 +237,8 @@ class Trajectory:
         for i, name in enumerate(self.contact_names):
             if self.friction_forces[:, i].any():
                 columns |= {f"friction.{name}.{axis}": self.friction_forces[:, i, k] for k, axis in enumerate("xyz")}
+        rubbing = zip(self.robot.velocity_names, self.joint_friction.T, strict=True)
+        columns |= {f"friction.{name}": values for name, values in rubbing if values.any()}
         return pandas.DataFrame(columns)
 
     def plot(
@@ -382,7 +389,7 @@ class Trajectory:
 def unchecked_trajectory(**fields: Any) -> Trajectory:
     """A Trajectory from fields that are known to be valid and not shared: nothing is checked or copied."""
     trajectory = Trajectory.__new__(Trajectory)
-    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "dense"):
+    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
     trajectory.__dict__.update(fields)

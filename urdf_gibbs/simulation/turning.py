@@ -73,7 +73,7 @@ def turning_bounds(s: System, st: State, c: int) -> tuple[float, float, float]:
             travel += st.turning[body, TRAVEL]
             r = s.contacts.place[c, 3 * k : 3 * k + 3]
             if st.turning[body, SPIN] > 0.0:
-                arm += st.turning[body, LEVER] + np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+                arm += st.turning[body, LEVER] + np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) + s.contacts.rim[c, 3]
     return turn, travel, arm
 
 

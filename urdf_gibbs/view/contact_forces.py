@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
-from urdf_gibbs.view.contacts import contacts_of
+from urdf_gibbs.view.contacts import Contact, contacts_of
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.motion import positions
 from urdf_gibbs.walls import Wall
@@ -18,6 +19,16 @@ Array = NDArray[np.float64]
 
 MOST_CONTACTS = 12  # the strongest of a run
 MODES = ("free", "held", "stick", "slip")  # their numbers in a record; held: without friction
+
+
+def _to_rim(robot: Robot, contact: Contact, q: Array, centre: Array, normal: Array) -> Array:
+    """From the centres (n, 3) of a rim to its points that look at the wall, whose normals (n, 3) are those nearest to the centres."""
+    if contact.rim == 0.0:
+        return np.zeros_like(centre)
+    body, place = contact.place
+    axis = positions(robot, [(body, tuple(np.add(place, contact.axis)))], q)[:, 0] - centre
+    arm = np.einsum("ij,ij->i", normal, axis)[:, None] * axis - normal
+    return np.asarray(contact.rim * arm / np.maximum(np.linalg.norm(arm, axis=1), 1e-12)[:, None])
 
 
 def lasting_forces(trajectory: Trajectory, times: Array, q: Array, walls: Mapping[str, Wall]) -> list[dict[str, Any]]:
@@ -43,6 +54,6 @@ def lasting_forces(trajectory: Trajectory, times: Array, q: Array, walls: Mappin
         across = np.array([np.interp(times, trajectory.t, trajectory.friction_forces[:, k, i]) for i in range(3)]).T
         force = np.interp(times, trajectory.t, trajectory.contact_forces[:, k])[:, None] * normal + across
         force[mode == 0] = 0.0
-        place = centre - known[point].radius * normal
+        place = centre - known[point].radius * normal + _to_rim(trajectory.robot, known[point], q, centre, normal)
         made.append({"name": trajectory.contact_names[k], "place": packed(place), "force": packed(force), "mode": packed(mode)})
     return made

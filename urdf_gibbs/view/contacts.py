@@ -21,6 +21,8 @@ class Contact(NamedTuple):
     name: str
     place: Fixed
     radius: float
+    rim: float = 0.0  # of a wheel's edge about ``place`` [m]
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)  # in the body's frame
 
 
 def contacts_of(robot: Robot, settings: Mapping[str, Any] | None = None) -> list[Contact]:
@@ -28,7 +30,11 @@ def contacts_of(robot: Robot, settings: Mapping[str, Any] | None = None) -> list
     described = (settings or {}).get("points")
     if described is None:
         return [Contact(point.name, (point.body, point.position), point.radius) for point in default_points(robot)]
-    return [Contact(str(point["name"]), (int(point["body"]), tuple(point["position"])), float(point["radius"])) for point in described]
+    made = []
+    for point in described:
+        place, rim = (int(point["body"]), tuple(point["position"])), float(point.get("rim", 0.0))
+        made.append(Contact(str(point["name"]), place, float(point["radius"]), rim, tuple(point.get("axis", (0.0, 0.0, 1.0)))))
+    return made
 
 
 def chosen_points(

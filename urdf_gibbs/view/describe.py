@@ -52,7 +52,7 @@ def robot_data(robot: Robot, scene: Scene, q: Array) -> dict[str, Any]:
 
 def contact_points(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
     """Points that can touch, in the frames of their bodies."""
-    return [{"name": name, "body": place[0], "position": list(place[1]), "radius": radius} for name, place, radius in contacts]
+    return [{"name": one.name, "body": one.place[0], "position": list(one.place[1]), "radius": one.radius} for one in contacts]
 
 
 def _skins(scene: Scene) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from urdf_gibbs.contact.coulomb.certificate import SOLVED, judged
 from urdf_gibbs.contact.coulomb.infeasible import admissible
 from urdf_gibbs.contact.coulomb.modes import polish
 from urdf_gibbs.contact.coulomb.problem import MANY, impulses
+from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.contact.coulomb.sparse import Sparse, count_columns, forget_columns, gather_motion, own_blocks, sweep_sparse, velocities
 from urdf_gibbs.contact.coulomb.sparse_newton import largest_impulse, polish_sparse
 from urdf_gibbs.contact.dense import fill, largest_of
@@ -27,7 +28,10 @@ FEWER_SWEEPS = 60  # of others
 
 @jit
 def scale_island(g: Sparse, low: int, high: int, factor: float) -> None:
-    """b and y times a factor."""
+    """b, y and what dry friction can do, times a factor."""
+    for i in range(low, high):
+        if g.kind[i] == JOINT:
+            g.law[i, 0] *= factor
     for r in range(g.at[low], g.at[high]):
         g.b[r] *= factor
         g.y[r] *= factor
@@ -54,7 +58,7 @@ def make_dense(g: Sparse, low: int, high: int, count: int) -> None:
     for i in range(low, high):
         c, a, w, at = i - low, g.at[i] - first, g.width[i], g.column_at[i]
         rows = g.at[i + 1] - g.at[i]
-        problem.kind[c], problem.at[c], problem.mu[c], problem.reach[c] = g.kind[i], a, g.law[i, 0], 0.0
+        problem.kind[c], problem.at[c], problem.mu[c], problem.reach[c] = g.kind[i], a, g.law[i, 0], g.law[i, 0]
         problem.slide[c, 0], problem.slide[c, 1] = 0.0, 0.0
         for r in range(rows):
             problem.b[a + r], problem.p[a + r] = g.b[first + a + r], g.y[first + a + r]

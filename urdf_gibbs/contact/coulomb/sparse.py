@@ -13,14 +13,14 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.one_contact import one_contact
 from urdf_gibbs.contact.coulomb.problem import Problem
-from urdf_gibbs.contact.coulomb.scaled import FRICTION
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.engine.struct import Float1, Float2, Float3, Int1, Struct, struct
 
 
 @struct
 class Sparse(Struct):
-    """Contact i, FRICTION or NORMAL, owns the rows at[i] ... at[i + 1] - 1; islands are ranges of contacts.
+    """Contact i, FRICTION, NORMAL or JOINT, owns the rows at[i] ... at[i + 1] - 1; islands are ranges of contacts.
 
     Each of its rows has width[i] numbers, which stand one after the other from B[start[i]] on, row after row, and belong to the entries
     columns[column_at[i]] ... of z.
@@ -32,7 +32,7 @@ class Sparse(Struct):
     column_at: Int1  # (contacts,)
     width: Int1  # (contacts,)
     columns: Int1
-    law: Float2  # (contacts, 3) coefficients of friction in the first column, as scaled.py has them
+    law: Float2  # (contacts, 3) coefficients of friction, or of joints the largest impulse, in the first column, as scaled.py has them
     B: Float1
     b: Float1  # (rows,) velocities without impulses
     y: Float1  # (rows,) impulses: where to start, then the solution
@@ -135,7 +135,9 @@ def sweep_sparse(g: Sparse, low: int, high: int) -> None:
             if c[0] < 0.0 or old[0] != 0.0:
                 one_contact(block, 0, c, g.law[i, 0], y[a : a + 3])
         elif block[0, 0] > 0.0:
-            y[a] = max(0.0, y[a] - c[0] / block[0, 0])
+            y[a] = max(-g.law[i, 0] if g.kind[i] == JOINT else 0.0, y[a] - c[0] / block[0, 0])
+            if g.kind[i] == JOINT:
+                y[a] = min(y[a], g.law[i, 0])
         for r in range(rows):
             change = y[a + r] - old[r]
             if change != 0.0:

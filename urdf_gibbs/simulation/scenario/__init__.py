@@ -47,8 +47,10 @@
     [contacts]                      # points = "collision": the shapes of <collision>
     points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, friction = 0.8, name = "middle"}]
     pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction
+    cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
     joint_limits = false
     damping = false
+    joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
     [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield
     kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from urdf_gibbs.contact.joint_friction import RUBBING
 from urdf_gibbs.contact.points import ContactPoint, resolve_pairs, resolve_points
 from urdf_gibbs.errors import PairError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
@@ -15,12 +16,12 @@ from urdf_gibbs.simulation.scenario.problems import one_of, shown
 from urdf_gibbs.simulation.scenario.values import Values
 
 
-def read_points(values: Values, given: Any, robot: Robot) -> tuple[ContactPoint, ...] | None:
+def read_points(values: Values, given: Any, robot: Robot, cylinders: Any = "auto") -> tuple[ContactPoint, ...] | None:
     """The points of [contacts]; None where the file gives none."""
     if given is None:
         return None
     if given == "collision":
-        return resolve_points(robot, "collision")
+        return resolve_points(robot, "collision", cylinders or "auto")
     path, kind = ("contacts", "points"), schema.point(robot.link_names)
     entries = values.items(path, given, schema.Items(schema.Deferred(), schema.POINTS)) or []
     chosen = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
@@ -45,6 +46,18 @@ def read_friction(values: Values, given: Any) -> Any:
         own = values.read(("friction", 1), given[1], schema.FRICTION)
         return None if own is None else ("urdf", own)
     return values.read(("friction",), given, schema.FRICTION)
+
+
+def read_joint_friction(values: Values, given: Any, robot: Robot) -> Any:
+    """The dry friction of joints: "urdf", a number for all, or a table of numbers by joint; None where it is wrong."""
+    path = ("contacts", "joint_friction")
+    if given == "urdf":
+        return given
+    if not isinstance(given, dict):
+        return values.read(path, given, schema.NOT_NEGATIVE)
+    names = [joint.name for joint in robot.joints if joint.type in RUBBING]
+    table = values.record(path, given, schema.Record({name: schema.Key(schema.NOT_NEGATIVE) for name in names}))
+    return None if table is None or None in table.values() else table
 
 
 def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> tuple[tuple[Any, ...], ...]:

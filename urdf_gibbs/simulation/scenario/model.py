@@ -65,6 +65,7 @@ class Scenario:
         pairs: Points that can touch each other.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
+        joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
         tolerances: Those that the file gives, by the names of arguments of ``simulate``.
         reference: Published results to compare with; None where there are none.
     """
@@ -89,6 +90,7 @@ class Scenario:
     pairs: tuple[tuple[Any, ...], ...]
     joint_limits: bool
     damping: bool
+    joint_friction: Any
     tolerances: Mapping[str, float]
     reference: Reference | None = None
 
@@ -102,4 +104,5 @@ class Scenario:
         drive: dict[str, Any] = {"torque": self.torque}
         if self.controller is not None:
             drive = {"controller": self.controller, "controller_rate": self.controller.rate}
-        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping", "scheme", "step")} | drive | dict(self.tolerances)
+        flags = ("joint_limits", "damping", "joint_friction", "scheme", "step")
+        return {name: getattr(self, name) for name in (*names, *flags)} | drive | dict(self.tolerances)

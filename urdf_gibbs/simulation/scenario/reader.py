@@ -18,7 +18,7 @@ from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.simulation.scenario import schema
-from urdf_gibbs.simulation.scenario.contacts import read_friction, read_pairs, read_points
+from urdf_gibbs.simulation.scenario.contacts import read_friction, read_joint_friction, read_pairs, read_points
 from urdf_gibbs.simulation.scenario.controller import read_controller
 from urdf_gibbs.simulation.scenario.lines import key_lines
 from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
@@ -102,7 +102,8 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
     controller = read_controller(values, top.get("controller"), robot, q0, tuple(top["gravity"] or ()))
     if "controller" in top and top["torques"]:
         values.wrong(("torques",), "given beside controller", "one of the two")
-    points = read_points(values, contacts.get("points"), robot)
+    points = read_points(values, contacts.get("points"), robot, contacts.get("cylinders"))
+    joint_friction = read_joint_friction(values, contacts.get("joint_friction", 0.0), robot)
     pairs = read_pairs(values, contacts.get("pairs", ()), robot, points)
     if values.problems:
         return None
@@ -127,6 +128,7 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
         pairs=pairs,
         joint_limits=contacts["joint_limits"],
         damping=contacts["damping"],
+        joint_friction=joint_friction,
         tolerances=MappingProxyType(top["tolerances"]),
         reference=_reference(top["reference"]) if "reference" in top else None,
     )

@@ -231,7 +231,14 @@ TOLERANCES = Record(
     {key: Key(TIE if key == "tie" else Number(above=0.0)) for key in ("rtol", "atol", "max_step", "tie", "zeno", "cycle", "resolution")}
 )
 CONTACTS = Record(
-    {"points": Key(Deferred()), "pairs": Key(Deferred(), ()), "joint_limits": Key(Flag(), False), "damping": Key(Flag(), False)}
+    {
+        "points": Key(Deferred()),
+        "pairs": Key(Deferred(), ()),
+        "joint_limits": Key(Flag(), False),
+        "damping": Key(Flag(), False),
+        "joint_friction": Key(Deferred(), 0.0),
+        "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
+    }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
 PAIR = "[name, name], [name, name, distance] or [name, name, distance, friction]"
@@ -302,7 +309,7 @@ TOP = Record(
         "torques": Key(Record(None), {}),
         "controller": Key(CONTROLLER),
         "tolerances": Key(TOLERANCES, {}),
-        "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False}),
+        "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False, "joint_friction": 0.0}),
         "flexible": Key(Deferred(), ()),
         "walls": Key(Items(Instance(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
         "reference": Key(REFERENCE),
