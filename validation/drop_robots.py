@@ -56,7 +56,8 @@ SEGMENTS = 10_000  # at most, evenly among all
 MEASURING = 60  # CPU seconds
 HILLS = 0.1  # m
 TINY = 1e-4  # s, for second differences along a motion
-NEAR = 0.01  # m: gaps below this have their accelerations examined
+NEAR = 0.01  # m: gaps below this, and what they cross in STEPS steps, have their accelerations examined
+STEPS = 2
 CASES = [(scene, e, thrown) for thrown in (False, True) for e in (0.0, 0.5, 1.0) for scene in ("sphere", "plane")]
 
 
@@ -211,13 +212,14 @@ def straight(robot: ug.Robot, q: Array, v: Array, d: float) -> Array:
     return moved
 
 
-def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array) -> float:
-    """The largest acceleration [m/s²] at which a gap near the wall closes along a motion with one of the constant velocities v (n, nv)."""
+def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array, step: float) -> float:
+    """The largest acceleration [m/s²] at which a gap that is a few steps from the wall closes along a motion with one of the constant velocities v (n, nv)."""
     worst = 0.0
     for first in range(0, len(q), 1024):
         part = slice(first, first + 1024)
         here, after, before = (wall.gap(positions(robot, points, straight(robot, q[part], v[part], d))) for d in (0.0, TINY, -TINY))
-        worst = max(worst, float((-(after - 2.0 * here + before) / TINY**2)[here < NEAR].max(initial=0.0)))
+        near = here < NEAR + STEPS * step * np.abs(after - before) / (2.0 * TINY)
+        worst = max(worst, float((-(after - 2.0 * here + before) / TINY**2)[near].max(initial=0.0)))
     return worst
 
 
@@ -228,11 +230,12 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
     run.impacts, run.phases = len(trajectory.impacts), len(trajectory.phases)
     run.steps = int(trajectory.statistics.get("steps", 0))
     run.penetration = deepest(robot, points, wall, trajectory.q)
-    some = np.flatnonzero(np.diff(t) > 0.0)
-    some = some[:: len(some) // SEGMENTS + 1]
-    inside = np.concatenate([t[some] + s * (t[some + 1] - t[some]) for s in BETWEEN])
-    times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
-    run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
+    if not run.step:  # between time steps there is nothing
+        some = np.flatnonzero(np.diff(t) > 0.0)
+        some = some[:: len(some) // SEGMENTS + 1]
+        inside = np.concatenate([t[some] + s * (t[some + 1] - t[some]) for s in BETWEEN])
+        times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
+        run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
     kinetic, _, total = trajectory.energies
     rise = float((total - np.minimum.accumulate(total)).max())
     run.gain = rise / max(float(kinetic.max()), 1e-300)
@@ -247,7 +250,7 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
     if run.step:
         run.penetration = max(run.penetration, trajectory.statistics["deepest"])
         run.certificate = trajectory.statistics["worst_certificate"]
-        run.bound = 0.5 * run.step**2 * sinking(robot, points, wall, trajectory.q, trajectory.v) + DEEPEST
+        run.bound = 0.5 * run.step**2 * sinking(robot, points, wall, trajectory.q, trajectory.v, run.step) + DEEPEST
         run.largest_gain = (run.step * float(np.abs(trajectory.v[:, 3:]).max(initial=0.0))) ** 2
     for impact in trajectory.impacts[:2000]:
         run.certificate, run.rounds = max(run.certificate, impact.certificate), max(run.rounds, impact.rounds)
