@@ -213,7 +213,7 @@ def straight(robot: ug.Robot, q: Array, v: Array, d: float) -> Array:
 
 
 def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array, step: float) -> float:
-    """The largest acceleration [m/s²] at which a gap that is a few steps from the wall closes along a motion with one of the constant velocities v (n, nv)."""
+    """The largest acceleration [m/s²] at which a gap, at most a few steps from closed, closes along a motion with constant v (n, nv)."""
     worst = 0.0
     for first in range(0, len(q), 1024):
         part = slice(first, first + 1024)

@@ -74,7 +74,7 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         f"{scenario.title or Path(scenario.file).stem}: {robot.name}, nv {robot.nv}",
         *([_count(len(trajectory.settings["points"]), "contact point")] if trajectory.settings["points"] else []),
         *([f"{_count(len(scenario.walls), 'wall')} ({walls})"] if walls else []),
-        *([_count(len(scenario.pairs), "pair")] if scenario.pairs else []),
+        *(["pairs found" if scenario.pairs == "auto" else _count(len(scenario.pairs), "pair")] if scenario.pairs else []),
         *(["joint limits"] if scenario.joint_limits else []),
         *(["damping"] if scenario.damping else []),
         *(["joint friction"] if trajectory.settings["joint_friction"] else []),

@@ -103,6 +103,7 @@ def candidates(
             rows.append({**row, "names": (point.name, name)})
     for one, other, reach, rough in pairs:
         row = {"kind": PAIR, "body": (one.body, other.body), "place": (*one.position, *other.position), "radius": reach}
+        row["half"] = (*one.half, *other.half)
         sizes = one.radius + other.radius
         share = reach * one.radius / sizes if sizes > 0.0 else 0.5 * reach
         rows.append(
@@ -133,6 +134,7 @@ def candidates(
         friction=column("friction", (0.0, 0.0), np.float64),
         share=column("share", 0.0, np.float64),
         reach=column("reach", 0.0, np.float64),
+        half=column("half", (0.0,) * 6, np.float64),
         rim=column("rim", (0.0, 0.0, 1.0, 0.0), np.float64),
     )
     return Candidates(contacts, surfaces, callbacks, tuple(row["names"][0] for row in rows), tuple(row["names"][1] for row in rows))

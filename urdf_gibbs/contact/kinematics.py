@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from urdf_gibbs.contact.capsules import capsule_gap, to_nearest
 from urdf_gibbs.contact.rims import rim_gap, rim_motion
 from urdf_gibbs.contact.surfaces import gap_motion, gap_value
 from urdf_gibbs.engine.jit import jit
@@ -55,6 +56,7 @@ class Contacts(Struct):
     share: Float1  # (n,) how far from the first centre the contact is [m]
     reach: Float1  # (n,) the largest force of dry friction [N, N m]
     rim: Float2  # (n, 4) axis of a rim in its body's frame and its radius [m], 0: none; its centre is the place
+    half: Float2  # (n, 6) halves of the segments of two capsules in their bodies' frames [m], about the places; 0: spheres
 
 
 def tree_of(robot: Robot) -> Tree:
@@ -240,6 +242,13 @@ def add_row(tree: Tree, S: Array, body: int, x: Array, nx: float, ny: float, nz:
         body = tree.parent[body]
 
 
+@jit
+def is_capsule(contacts: Contacts, c: int) -> bool:
+    """Whether a pair has a segment with a length."""
+    h = contacts.half[c]
+    return bool(h[0] != 0.0 or h[1] != 0.0 or h[2] != 0.0 or h[3] != 0.0 or h[4] != 0.0 or h[5] != 0.0)
+
+
 # contacts of a system s (simulation/layout.py), with T, S, V, A of its bodies ------------------------------
 
 
@@ -256,6 +265,8 @@ def contact_gap(s: Any, c: int, t: float) -> float:
     if kind == WALL:
         return gap_value(s.surfaces, contacts.surface[c], t, x[:3], contacts.radius[c])
     place(s.T, contacts.body[c, 1], contacts.place[c, 3:], x[3:6])
+    if is_capsule(contacts, c):
+        return capsule_gap(s, c, x)
     reach = contacts.radius[c]
     square = (x[0] - x[3]) ** 2 + (x[1] - x[4]) ** 2 + (x[2] - x[5]) ** 2
     return (square - reach * reach) / (2.0 * reach)
@@ -285,6 +296,9 @@ def contact_motion(s: Any, c: int, t: float) -> None:
     point_motion(s, c, 1)
     reach = contacts.radius[c]
     square, first, second = 0.0, 0.0, 0.0
+    if is_capsule(contacts, c):
+        to_nearest(s, c)
+        second = x[25]
     for k in range(3):
         d, dd, ddd = x[k] - x[9 + k], x[3 + k] - x[12 + k], x[6 + k] - x[15 + k]
         square += d * d

@@ -97,7 +97,13 @@ def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | No
     count, walls = len(contacts.kind), len(surfaces.kind)
     points = int((contacts.kind == WALL).sum()) // max(1, walls)
     on_walls = points * walls
-    if (contacts.kind == DRY).all() or contacts.rim[:, 3].any() or points > MAX_POINTS or not _in_order(contacts, points, walls):
+    if (
+        (contacts.kind == DRY).all()
+        or contacts.rim[:, 3].any()
+        or contacts.half.any()
+        or points > MAX_POINTS
+        or not _in_order(contacts, points, walls)
+    ):
         return None
     simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.integers[i, MOVES] == STILL][:MAX_WALLS]
     others = [i for i in range(walls) if i not in simple]

@@ -38,9 +38,10 @@ class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
     Or, with ``rim`` [m] above 0, a circle of that radius about ``position``, around ``axis`` (a unit vector): a wheel's edge, which touches
-    with the nearest of its points and rolls. ``link`` is the URDF link it came from; that link may be merged into the body, or hinged to
-    it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or
-    else the simulation's.
+    with the nearest of its points and rolls. In a pair ``half`` [m] makes it a capsule: a sphere about each point of the segment from
+    ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the URDF link it came from; that link may be merged into the body, or
+    hinged to it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the
+    wall's, or else the simulation's.
     """
 
     name: str
@@ -51,11 +52,13 @@ class ContactPoint:
     friction: FrictionLike | None = None
     rim: float = 0.0
     axis: Vec3 = (0.0, 0.0, 1.0)
+    half: Vec3 = (0.0, 0.0, 0.0)
 
 
 PointLike = (
     str | ContactPoint | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float] | tuple[str, Sequence[float], float, FrictionLike]
 )
+AUTO = "auto"
 PairLike = tuple[str, str] | tuple[str, str, float] | tuple[str, str, float | None, FrictionLike]
 
 
@@ -128,10 +131,10 @@ class _Collection:
             number += 1
             name = f"{point.name}#{number}"
         self.names.add(name)
-        self.points.append(replace(point, name=name, body=body, position=_vec3(x)))
+        self.points.append(replace(point, name=name, body=body, position=vec3(x)))
 
 
-def _vec3(x: Array) -> Vec3:
+def vec3(x: Array) -> Vec3:
     a, b, c = (float(entry) + 0.0 for entry in x)  # + 0.0: minus zero is zero
     return a, b, c
 
@@ -172,7 +175,7 @@ def default_points(robot: Robot) -> tuple[ContactPoint, ...]:
             return
         here = [link for link in here if link not in loose] or here
         name = next((link for link in here if link not in tips), here[0] if here else fallback)
-        collection.add(ContactPoint(name, body, _vec3(x), 0.0, name))
+        collection.add(ContactPoint(name, body, vec3(x), 0.0, name))
 
     for i, joint in enumerate(robot.joints):
         body, x = canonical(robot, i, (0.0, 0.0, 0.0))
@@ -229,10 +232,10 @@ def _resolve_point(robot: Robot, point: Any) -> ContactPoint:
         sizes = {"radius": _radius(point.name, point.radius), "rim": _radius(point.name, point.rim, "rim"), "axis": _axis(point)}
         return replace(point, position=_position(point.name, point.position), friction=friction, **sizes)  # type: ignore[arg-type]
     if isinstance(point, str):
-        return _on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
+        return on_link(robot, point, point, (0.0, 0.0, 0.0), 0.0)
     if isinstance(point, tuple | list) and len(point) in (2, 3, 4) and isinstance(point[0], str):
         radius = _radius(point[0], point[2]) if len(point) > 2 else 0.0
-        placed = _on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
+        placed = on_link(robot, point[0], point[0], _position(point[0], point[1]), radius)
         return replace(placed, friction=coefficients(point[3], f"point {point[0]!r}: friction")) if len(point) == 4 else placed
     raise ArgumentError(
         f"point {point!r}, expected a link name, (link, (x, y, z)), (link, (x, y, z), radius), (link, (x, y, z), radius, friction) "
@@ -244,7 +247,7 @@ def _position(name: str, value: Any) -> Vec3:
     x = finite(value, (3,))
     if x is None:
         raise ArgumentError(f"point {name!r}: position {value!r}, expected three finite numbers [m]")
-    return _vec3(x)
+    return vec3(x)
 
 
 def _axis(point: ContactPoint) -> Vec3:
@@ -253,7 +256,7 @@ def _axis(point: ContactPoint) -> Vec3:
         raise ArgumentError(f"point {point.name!r}: axis {point.axis!r}, expected a vector of three finite numbers that is not zero")
     if point.rim and point.radius:
         raise ArgumentError(f"point {point.name!r}: radius {point.radius!r} and rim {point.rim!r}, expected one of the two")
-    return _vec3(axis / np.linalg.norm(axis))
+    return vec3(axis / np.linalg.norm(axis))
 
 
 def _radius(name: str, value: Any, what: str = "radius") -> float:
@@ -266,7 +269,7 @@ def _radius(name: str, value: Any, what: str = "radius") -> float:
     return radius
 
 
-def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
+def on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Array, radius: float) -> ContactPoint:
     """The point at ``position`` (3,) [m] in a link's frame; on an elastic link it belongs to the section at the root or at the tip."""
     body, x = body_point(robot, link, position, name)
     beam = beam_of(robot, link)
@@ -275,7 +278,7 @@ def _on_link(robot: Robot, name: str, link: str, position: Sequence[float] | Arr
             f"point {name!r} is at the root of the elastic link {link!r}, which moves against the link's frame in these modes; "
             "expected a point at the tip, or modes with a root at rest, such as clamped-free"
         )
-    return ContactPoint(name, body, _vec3(x), radius, link)
+    return ContactPoint(name, body, vec3(x), radius, link)
 
 
 # collision shapes -----------------------------------------------------------------------------------
@@ -301,7 +304,7 @@ def _collision_points(robot: Robot, cylinders: Cylinders) -> tuple[ContactPoint,
                 continue
             turn, made = np.reshape(rotation, (3, 3)), []
             for suffix, x, radius in places:
-                made.append(_on_link(robot, f"{link}.{geometry.kind}{number}{suffix}", link, turn @ np.array(x) + translation, radius))
+                made.append(on_link(robot, f"{link}.{geometry.kind}{number}{suffix}", link, turn @ np.array(x) + translation, radius))
             for point in _rims(robot, geometry, made, cylinders) if geometry.kind == "cylinder" else made:
                 collection.add(point)
     if unread:
@@ -318,11 +321,11 @@ def _rims(robot: Robot, geometry: Geometry, points: list[ContactPoint], cylinder
     on_axis = all(_on_axis(robot, body, np.array(end.position)) for end in ends)
     if cylinders == "stand" or (cylinders == "auto" and not on_axis):
         return points
-    return [replace(end, rim=geometry.size[0], axis=_vec3(axis)) for end in ends]
+    return [replace(end, rim=geometry.size[0], axis=vec3(axis)) for end in ends]
 
 
 def _mesh_points(geometry: Geometry, folders: MeshFolders) -> list[tuple[str, Vec3, float]]:
-    return [(f".{k}", _vec3(x), 0.0) for k, x in enumerate(mesh_points(geometry, folders))]
+    return [(f".{k}", vec3(x), 0.0) for k, x in enumerate(mesh_points(geometry, folders))]
 
 
 def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
@@ -387,4 +390,4 @@ def _named(robot: Robot, points: Sequence[ContactPoint], name: Any) -> ContactPo
     own = [point for point in points if point.link == name]
     if len(own) == 1:
         return own[0]
-    return _on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)
+    return on_link(robot, name, name, (0.0, 0.0, 0.0), 0.0)

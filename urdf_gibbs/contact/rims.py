@@ -155,7 +155,7 @@ def rim_gap(s: Any, c: int, t: float, centre: Array) -> float:
 def rim_motion(s: Any, c: int, t: float) -> None:
     """contact_motion of a rim, the motion of whose centre is in s.x[0:9] already: that becomes the motion of the body at the contact.
 
-    s.x[9:12] is how fast the contact moves along the rim, s.x[12] a bound of how fast the nearest point approaches a wall [m/s].
+    s.x[9:12] is how fast the contact moves along the rim, s.x[24] a bound of how fast the nearest point approaches a wall [m/s].
     """
     contacts, x, out, body = s.contacts, s.x, s.out, s.contacts.body[c, 0]
     axis, arm, turn, faster, more, tangent = np.empty(3), np.empty(3), np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
@@ -192,4 +192,4 @@ def rim_motion(s: Any, c: int, t: float) -> None:
     for k in range(3):
         out[4 + k] = x[21 + k] / size
         x[9 + k] = pace * tangent[k]
-    x[12] = bound
+    x[24] = bound

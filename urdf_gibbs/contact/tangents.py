@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.contact.kinematics import PAIR, add_row
+from urdf_gibbs.contact.kinematics import PAIR, add_row, is_capsule
 from urdf_gibbs.contact.surfaces import hessian_motion, wall_path
 from urdf_gibbs.engine.jit import jit
 
@@ -63,8 +63,9 @@ def normal_rate(s: Any, c: int, t: float, out: Array) -> None:
     contacts, x, n = s.contacts, s.x, s.out[4:7]
     if contacts.kind[c] == PAIR:
         size = np.sqrt((x[0] - x[9]) ** 2 + (x[1] - x[10]) ** 2 + (x[2] - x[11]) ** 2)
+        slides = is_capsule(contacts, c)
         for k in range(3):
-            out[k] = (x[3 + k] - x[12 + k]) / size
+            out[k] = (x[3 + k] - x[12 + k] + (x[18 + k] - x[21 + k] if slides else 0.0)) / size
     else:
         hessian_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], out)
         for k in range(3):
@@ -75,15 +76,15 @@ def normal_rate(s: Any, c: int, t: float, out: Array) -> None:
 
 
 @jit
-def add_rolling(s: Any, c: int, motion: Array) -> None:
-    """motion[3:6] += how the velocity changes because the contact moves along a rim (rims.py)."""
-    body = s.contacts.body[c, 0]
-    if body < 0 or s.contacts.rim[c, 3] == 0.0:
+def add_rolling(s: Any, body: int, at: int, sign: float, motion: Array) -> None:
+    """motion[3:6] += sign times how the velocity changes because the contact moves over the body with s.x[at : at + 3] (rims.py,
+    capsules.py)."""
+    if body < 0:
         return
     V, x = s.V[body], s.x
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        motion[3 + k] += V[i] * x[9 + j] - V[j] * x[9 + i]
+        motion[3 + k] += sign * (V[i] * x[at + j] - V[j] * x[at + i])
 
 
 @jit
@@ -105,11 +106,15 @@ def relative_motion(s: Any, c: int, t: float, motion: Array) -> None:
     add_side(s, contacts.body[c, 0], 0, -arm, rate, 1.0, motion)
     if pair:
         add_side(s, contacts.body[c, 1], 9, contacts.radius[c] - arm, rate, -1.0, motion)
+        if is_capsule(contacts, c):
+            add_rolling(s, contacts.body[c, 0], 18, 1.0, motion)
+            add_rolling(s, contacts.body[c, 1], 21, -1.0, motion)
     else:
         d = wall_path(s.surfaces, contacts.surface[c], t)
         for k in range(6):
             motion[k] -= d[k]
-        add_rolling(s, c, motion)
+        if contacts.rim[c, 3] > 0.0:
+            add_rolling(s, contacts.body[c, 0], 9, 1.0, motion)
 
 
 @jit

@@ -16,7 +16,8 @@ from urdf_gibbs.contact.coefficients import SceneFriction, SceneFrictionLike, sc
 from urdf_gibbs.contact.joint_friction import Bounds, JointFrictionLike
 from urdf_gibbs.contact.joint_friction import joint_friction as bounds_of
 from urdf_gibbs.contact.names import LAWS
-from urdf_gibbs.contact.points import ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.points import AUTO, ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
+from urdf_gibbs.contact.self_pairs import find_pairs
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
@@ -156,7 +157,7 @@ def describe(
     paradox: Paradox,
     gravity: ArrayLike,
     points: str | Iterable[PointLike] | None,
-    pairs: Iterable[PairLike],
+    pairs: str | Iterable[PairLike],
     cylinders: Cylinders,
     joint_limits: bool,
     damping: bool,
@@ -211,11 +212,12 @@ def _touching(
     cylinders = one_of(cylinders, CYLINDERS, "cylinders")  # type: ignore[assignment]
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
-    pairs = listed(pairs, "a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    if pairs != AUTO:
+        pairs = listed(pairs, "'auto', or a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
     resolved = resolve_points(robot, points, cylinders) if walls or points is not None else ()
     if walls and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
-    return resolved, resolve_pairs(robot, resolved, pairs)
+    return resolved, find_pairs(robot, resolved) if pairs == AUTO else resolve_pairs(robot, resolved, pairs)
 
 
 def _without_friction_by_equality(described: Description) -> Description:

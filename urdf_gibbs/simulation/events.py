@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.kinematics import LIMIT, WALL, contact_gap
+from urdf_gibbs.contact.kinematics import LIMIT, WALL, contact_gap, is_capsule
 from urdf_gibbs.contact.surfaces import CYLINDER, ELLIPSOID, HEIGHT, IMPLICIT, PLANE, SIZE, SPHERE, STEEPEST
 from urdf_gibbs.engine.jit import block, call2, jit, jit_inline
 from urdf_gibbs.simulation.flight import dense_state
@@ -74,10 +74,10 @@ def gap_at(s: System, st: State, h: float, c: int, fraction: float) -> float:
 @jit
 def is_smooth(s: System, c: int) -> bool:
     """Whether the gap is as smooth as the motion, so that the two ends of a step suffice. Users' functions are assumed to be."""
+    if s.contacts.rim[c, 3] > 0.0 or is_capsule(s.contacts, c):
+        return False
     if s.contacts.kind[c] != WALL:
         return True
-    if s.contacts.rim[c, 3] > 0.0:
-        return False
     kind = s.surfaces.kind[s.contacts.surface[c]]
     return kind in (PLANE, CYLINDER, SPHERE, IMPLICIT) or (kind == ELLIPSOID and s.contacts.radius[c] == 0.0)
 

@@ -91,7 +91,7 @@ class System(Struct):
     E: Float1  # elastic joints: their columns in world axes, and the velocity-product terms
     V: Float2  # (nb, 6)
     A: Float2  # (nb, 6)
-    x: Float1  # (24,)
+    x: Float1  # (26,)
     out: Float1  # (7,) GAP, RATE, ACCEL and GRADIENT of a contact, then its unit normal
     evaluations: Int  # of the dynamics
     least_force: Float  # the smallest contact force seen

@@ -147,7 +147,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         S=np.zeros((len(tree.iv), 6)),
         E=np.zeros(sum(6 * (joint.nv + 1) for joint in robot.joints if joint.beam is not None)),
         **{name: np.zeros((nb, 6)) for name in ("V", "A")},
-        x=np.zeros(24),
+        x=np.zeros(26),
         out=np.zeros(7),
         time=np.zeros(1),
         switches=np.zeros(callbacks.count if callbacks else 0),
@@ -205,6 +205,7 @@ def _q_rate_is_v(tree: Tree, nq: int) -> bool:
 def _make_state(description: Description, candidates: Candidates, system: System) -> State:
     robot, nc = description.robot, len(candidates.points)
     n, joints, places = robot.nq + robot.nv, robot.joints, candidates.contacts.place.reshape(-1, 2, 3)
+    longest = np.linalg.norm(candidates.contacts.half.reshape(-1, 2, 3), axis=2).max(axis=1)
     turning = np.zeros((len(joints), 6))
     turning[:, DISTANCE] = np.linalg.norm(robot.placement[:, :3, 3], axis=1)
     turning[[i > 0 and joint.type == "planar" for i, joint in enumerate(joints)], DISTANCE] = (
@@ -234,7 +235,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         **{name: np.zeros(nc, np.int64) for name in ("held", "mode", "suspects", "closed")},
         **{name: np.zeros(nc) for name in ("force", "bounce_ends", "last_struck")},
         turning=turning,
-        farthest_point=(np.linalg.norm(places, axis=2).max(axis=1) + candidates.contacts.rim[:, 3]).max(initial=0.0),
+        farthest_point=(np.linalg.norm(places, axis=2).max(axis=1) + candidates.contacts.rim[:, 3] + longest).max(initial=0.0),
     )
     state.gaps[candidates.touching :, [GAP, GRADIENT]] = state.new_gaps[candidates.touching :, [GAP, GRADIENT]] = 1.0
     arrays = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}

@@ -8,7 +8,17 @@ import numpy as np
 
 from urdf_gibbs.contact import complementarity, laws
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.kinematics import contact_motion, contact_row, factorise, half_solve, screws, solve_factorised, twists, wall_motion
+from urdf_gibbs.contact.kinematics import (
+    contact_motion,
+    contact_row,
+    factorise,
+    half_solve,
+    is_capsule,
+    screws,
+    solve_factorised,
+    twists,
+    wall_motion,
+)
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.dry_joints import add_dry_torques
@@ -161,7 +171,7 @@ def write_gap(s: System, c: int, out: Array) -> bool:
         out[k] = own[k]
         if not np.isfinite(own[k]):
             return False
-    out[4] = x[12] if s.contacts.rim[c, 3] > 0.0 else np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
+    out[4] = x[24] if s.contacts.rim[c, 3] > 0.0 or is_capsule(s.contacts, c) else np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5])
     return True
 
 

@@ -41,7 +41,7 @@ def simulate(
     paradox: Paradox = "impact",
     gravity: ArrayLike = EARTH_GRAVITY,
     points: str | Iterable[PointLike] | None = None,
-    pairs: Iterable[PairLike] = (),
+    pairs: str | Iterable[PairLike] = (),
     cylinders: Cylinders = "auto",
     joint_limits: bool = False,
     damping: bool = False,
@@ -89,7 +89,8 @@ def simulate(
         points: What can touch: names of links or contact points, (link, place (3,) [m]), (link, place, radius [m]) or (link, place,
             radius, friction), or "collision", the collision shapes of the URDF; None: the joint origins and tips.
         pairs: Points that can touch each other: (point, point), (point, point, distance [m]) or (point, point, distance, friction), where
-            the distance may be None: the sum of the radii.
+            the distance may be None: the sum of the radii. "auto": all spheres and capsules of the collision shapes, and spheres of
+            ``points``, on bodies that no joint joins; those that overlap at the neutral pose are left out, with a warning.
         cylinders: How cylinders of points="collision" touch: "roll", with their rims, each with the nearest of its points, which moves
             along it; "stand", with the centres of their ends and 8 fixed points on each rim, as is needed to stand on an end; "auto":
             those roll whose axis is the axis of the joint that carries them, wheels.

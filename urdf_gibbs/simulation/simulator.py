@@ -109,7 +109,7 @@ class Simulator:
         paradox: Paradox = "impact",
         gravity: ArrayLike = EARTH_GRAVITY,
         points: str | Iterable[PointLike] | None = None,
-        pairs: Iterable[PairLike] = (),
+        pairs: str | Iterable[PairLike] = (),
         cylinders: Cylinders = "auto",
         joint_limits: bool = False,
         damping: bool = False,

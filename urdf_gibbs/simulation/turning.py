@@ -71,9 +71,10 @@ def turning_bounds(s: System, st: State, c: int) -> tuple[float, float, float]:
         if body >= 0:
             turn += st.turning[body, SPIN]
             travel += st.turning[body, TRAVEL]
-            r = s.contacts.place[c, 3 * k : 3 * k + 3]
+            r, half = s.contacts.place[c, 3 * k : 3 * k + 3], s.contacts.half[c, 3 * k : 3 * k + 3]
             if st.turning[body, SPIN] > 0.0:
                 arm += st.turning[body, LEVER] + np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) + s.contacts.rim[c, 3]
+                arm += np.sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
     return turn, travel, arm
 
 

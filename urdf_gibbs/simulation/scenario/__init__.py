@@ -46,7 +46,7 @@
 
     [contacts]                      # points = "collision": the shapes of <collision>
     points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, friction = 0.8, name = "middle"}]
-    pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction
+    pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction; or "auto"
     cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
     joint_limits = false
     damping = false

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from urdf_gibbs.contact.joint_friction import RUBBING
-from urdf_gibbs.contact.points import ContactPoint, resolve_pairs, resolve_points
+from urdf_gibbs.contact.points import AUTO, ContactPoint, resolve_pairs, resolve_points
 from urdf_gibbs.errors import PairError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
@@ -60,9 +60,11 @@ def read_joint_friction(values: Values, given: Any, robot: Robot) -> Any:
     return None if table is None or None in table.values() else table
 
 
-def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> tuple[tuple[Any, ...], ...]:
-    """The pairs of [contacts] that ``resolve_pairs`` accepts."""
+def read_pairs(values: Values, given: Any, robot: Robot, points: Sequence[ContactPoint] | None) -> str | tuple[tuple[Any, ...], ...]:
+    """The pairs of [contacts] that ``resolve_pairs`` accepts, or "auto"."""
     path = ("contacts", "pairs")
+    if given == AUTO:
+        return AUTO
     if given == ():
         return ()
     entries = values.items(path, given, schema.Items(schema.Deferred(), f"a list of {schema.PAIR}"))

@@ -87,7 +87,7 @@ class Scenario:
     torque: Array
     controller: JointController | None
     points: tuple[ContactPoint, ...] | None
-    pairs: tuple[tuple[Any, ...], ...]
+    pairs: str | tuple[tuple[Any, ...], ...]
     joint_limits: bool
     damping: bool
     joint_friction: Any
