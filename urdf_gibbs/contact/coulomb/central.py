@@ -80,22 +80,24 @@ def matrix(L: Array, at: Indices, G: Array, H: Array) -> None:
     for i in range(rank):
         for j in range(rank):
             H[i, j] = 1.0 if i == j else 0.0
-    T = np.empty(rank)
+    T = np.empty((3, rank))
     for i in range(G.shape[0]):
         a = at[i]
-        rows = at[i + 1] - a
-        for r in range(rows):
-            for j in range(rank):
-                T[j] = G[i, r, 0] * L[a, j]
-            if r > 0:
-                for c in range(1, rows):
-                    for j in range(rank):
-                        T[j] += G[i, r, c] * L[a + c, j]
+        if at[i + 1] - a == 1:
             for k in range(rank):
-                value = L[a + r, k]
+                value = G[i, 0, 0] * L[a, k]
                 if value != 0.0:
                     for j in range(rank):
-                        H[k, j] += value * T[j]
+                        H[k, j] += value * L[a, j]
+            continue
+        for j in range(rank):
+            T[0, j] = G[i, 0, 0] * L[a, j]
+            T[1, j] = G[i, 1, 0] * L[a, j] + G[i, 1, 1] * L[a + 1, j] + G[i, 1, 2] * L[a + 2, j]
+            T[2, j] = G[i, 2, 0] * L[a, j] + G[i, 2, 1] * L[a + 1, j] + G[i, 2, 2] * L[a + 2, j]
+        for k in range(rank):
+            x, y, z = L[a, k], L[a + 1, k], L[a + 2, k]
+            for j in range(rank):
+                H[k, j] += x * T[0, j] + y * T[1, j] + z * T[2, j]
 
 
 @jit

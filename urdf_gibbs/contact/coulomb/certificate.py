@@ -9,13 +9,14 @@ from urdf_gibbs.contact.dense import finite, finite_matrix, length_of
 from urdf_gibbs.engine.jit import jit
 
 SOLVED = 1e-10  # a certificate below this: solved
+ROUNDING = 1.1e-16  # of each product
 
 
 @jit
 def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
     """The worst violation of all that is asked for (see scaled.py), as a number without unit; see ``judged``.
 
-    NaN for what is not finite.
+    What the rounding of s may hide counts relative to U: impulses on their way to infinity solve nothing. NaN for what is not finite.
     """
     n = b.shape[0]
     if not (finite_matrix(K) and finite(b) and finite(p)):
@@ -23,15 +24,19 @@ def certificate(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach
     d, y, s, law = np.empty(n), np.empty(n), np.empty(n), np.empty((kind.shape[0], 3))
     row_scaling(K, kind, at, d)
     scaled_law(kind, at, mu, reach, slide, d, 1.0, law)
-    U = 0.0
+    U, summed = 0.0, 0.0
     for i in range(n):
         U = max(U, abs(d[i] * b[i]))
         y[i] = p[i] / d[i]
         s[i] = b[i]
+        size = 0.0
         for j in range(n):
             s[i] += K[i, j] * p[j]
+            size += abs(K[i, j] * p[j])
         s[i] *= d[i]
-    return judged(kind, at, law, y, s, U)
+        summed = max(summed, d[i] * size)
+    worst = judged(kind, at, law, y, s, U)
+    return max(worst, ROUNDING * summed / U) if U > 0.0 else worst
 
 
 @jit

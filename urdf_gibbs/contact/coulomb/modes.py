@@ -20,6 +20,7 @@ from urdf_gibbs.engine.jit import jit
 
 PROXIMAL = 1e-9  # of the unit diagonal
 EXACT = 1e-14  # natural map, of the largest impulse: no better is to be had
+HUGE = 1e5  # impulses above this, where velocities are 1, solve nothing: what they leave of velocities is rounding
 STALE = 4  # steps without progress after which to stop
 OPEN, STICK, SLIP, FIXED = range(4)
 
@@ -165,7 +166,7 @@ def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
     s, z, t, mode = np.empty(n), np.empty(n), np.empty((k, 2)), np.empty(k, np.int64)
     copy(y, z)
     motion(S, b, z, s)
-    best = natural_map(kind, at, law, z, s)
+    best = natural_map(kind, at, law, z, s) if largest_of(z) <= HUGE else 1e300
     stale = 0
     for _ in range(steps):
         if best <= enough * max(1.0, largest_of(y)):
@@ -175,14 +176,14 @@ def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
         if not _step(S, kind, at, law, mode, t, z, s):
             break
         motion(S, b, z, s)
-        now = natural_map(kind, at, law, z, s)
+        now = natural_map(kind, at, law, z, s) if largest_of(z) <= HUGE else 1e300
         stale += 1
         if now < best:
             if now < 0.5 * best:
                 stale = 0
             best = now
             copy(z, y)
-        elif not now < 1e100:
+        elif not largest_of(z) < 1e100:
             break
         if stale >= STALE:
             break

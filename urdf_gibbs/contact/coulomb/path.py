@@ -21,6 +21,7 @@ TURNS = 600
 CORRECTIONS = 6  # of one step
 NEAR = 0.5  # a correction below this is near the curve: impulses and velocities change by half of their size
 NEAREST = 1e-4  # the same after steps that have failed, for a while
+CLOSER, SHORTER = 0.3, 0.3  # of that and of the step, each time a step fails
 LOST = 4.0  # above this it is not to be trusted
 LEAP = 2.0  # the largest logarithm of a change of κ, of an impulse or a velocity in one step
 SHORTEST = 1e-7
@@ -158,18 +159,19 @@ def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
         if lost or size > near:
             if turn == 0 or t < SHORTEST:
                 break
-            near, length = max(NEAREST, 0.1 * near), 0.3 * t
+            near, length = max(NEAREST, CLOSER * near), SHORTER * t
         else:
             k[KAPPA] *= np.exp(across / k[KAPPA])
             moved(kind, at, law, Z, E, 1.0, k[KAPPA], N, B)
-            copy(B[Y], z)
             if k[KAPPA] < tried:
                 tried = k[KAPPA] * AGAIN
+                for j in range(n):
+                    z[j] = B[Y, j] - k[KAPPA] * C[Y, j]  # where the tangent meets κ = 0
                 now = polish(S, b, kind, at, law, z, 8)
                 if now < best:
                     best = now
                     copy(z, y)
-            if best <= DONE * max(1.0, largest_of(y)) or k[KAPPA] < LAST or largest_of(z) > FAR:
+            if best <= DONE * max(1.0, largest_of(y)) or k[KAPPA] < LAST or largest_of(B[Y]) > FAR:
                 break
             length = t * GROWTH if corrections <= 1 else t if corrections <= 3 else 0.5 * t
             near = min(NEAR / care, 3.0 * near)

@@ -58,7 +58,7 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
                 y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
     copy(y, z)
     best[0] = 1e300
-    for turns in (3, 6):
+    for turns in (3, 6, 12, 24):
         if _swept(S, b, kind, at, law, turns, z, y, best):
             return
     for care in (1.0, 8.0):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from urdf_gibbs.contact.coulomb.modes import SLIP, STALE, find_modes, turn_slip, unknowns
+from urdf_gibbs.contact.coulomb.modes import HUGE, SLIP, STALE, find_modes, turn_slip, unknowns
 from urdf_gibbs.contact.coulomb.scaled import Array, Indices, natural_map
 from urdf_gibbs.contact.coulomb.sparse import Sparse, gather_motion, velocities
 from urdf_gibbs.contact.dense import copy, fill
@@ -158,7 +158,7 @@ def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int, enough
         kept[r] = g.y[first + r]
     gather_motion(g, low, high)
     velocities(g, low, high)
-    best = natural_map(kind, at, law, g.y, g.s)
+    best = natural_map(kind, at, law, g.y, g.s) if largest_impulse(g, low, high) <= HUGE else 1e300
     stale, last = 0, best
     for _ in range(steps):
         if best <= enough * largest_impulse(g, low, high):
@@ -171,7 +171,7 @@ def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int, enough
             break
         gather_motion(g, low, high)
         velocities(g, low, high)
-        now = natural_map(kind, at, law, g.y, g.s)
+        now = natural_map(kind, at, law, g.y, g.s) if largest_impulse(g, low, high) <= HUGE else 1e300
         last = now
         stale += 1
         if now < best:
@@ -180,7 +180,7 @@ def polish_sparse(g: Sparse, low: int, high: int, count: int, steps: int, enough
             best = now
             for r in range(n):
                 kept[r] = g.y[first + r]
-        elif not now < 1e100:
+        elif not largest_impulse(g, low, high) < 1e100:
             break
         if stale >= STALE:
             break
