@@ -64,7 +64,7 @@ def test_every_bundled_scenario_runs_and_reports_its_results(name: str) -> None:
     first = next(line for line in result.output.splitlines() if line.startswith(scenario.title))
     assert scenario.robot.name in first and f"law {scenario.law}" in first
     slips = "│ slip " in result.output
-    balance = "work of friction" if slips else "drift of the integrator"  # what makes up the remainder
+    balance = "lost by friction" if slips else "drift of the integrator"
     for text in ("impacts", "at the start", "lost in impacts", balance, "at the end", "evaluations", "times real time"):
         assert text in result.output, text
     assert "energy gain" not in result.output and "have a flag" not in result.output

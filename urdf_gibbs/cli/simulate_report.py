@@ -81,14 +81,13 @@ def flagged(impacts: Sequence[Impact]) -> int | None:
 
 
 def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
-    """Energies [J]: start - lost in impacts + rest = end. ``rest_is`` names what does work beside gravity and impacts; if nothing does,
-    the rest is the error of the integrator. ``scale`` is the largest kinetic energy.
+    """Energies [J]: start - lost in impacts - lost by friction + rest = end. ``rest_is`` names what does work beside gravity, impacts and
+    friction; if nothing does, the rest is the error of the integrator. ``scale`` is the largest kinetic energy.
     """
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
     lost = 0.0 - float(np.diff(total)[sudden].sum())  # not minus zero
     sources = ["work of the torques"] if np.any(scenario.torque) or scenario.controller is not None else []
-    sources += ["work of friction"] if any(phase.mode == "slip" for phase in trajectory.phases) else []
     sources += ["work of moving walls that carry the robot"] if moving(scenario) and trajectory.phases else []
     sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
     beams = [joint.beam for joint in scenario.robot.joints if joint.beam is not None]
@@ -97,8 +96,9 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
     return {
         "start": start,
         "lost_in_impacts": lost,
+        "lost_by_friction": float(trajectory.friction_work[-1]),
         "lost_at_rest": float(trajectory.statistics.get("energy_at_rest", 0.0)),
-        "rest": end - start + lost,
+        "rest": end - start + lost + float(trajectory.friction_work[-1]),
         "end": end,
         "rest_is": sources,
         "walls_move": moving(scenario),

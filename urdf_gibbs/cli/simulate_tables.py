@@ -139,6 +139,8 @@ def _energy_table(energy: dict[str, Any]) -> Table:
     _add(table, name, f"{lost:.6g}" if abs(lost) > 1e-9 * scale else f"{lost:.1e}")
     if energy["lost_at_rest"] > 1e-9 * scale:
         _add(table, "  of this in ends of cycles and on coming to rest", f"{energy['lost_at_rest']:.6g}")
+    if energy["lost_by_friction"]:
+        _add(table, "lost by friction", f"{energy['lost_by_friction']:.6g}")
     if energy["rest_is"]:
         _add(table, ", ".join(energy["rest_is"]), f"{energy['rest']:+.6g}")
         table.caption = "the remainder of the balance, errors of the integrator included"

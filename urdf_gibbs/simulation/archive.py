@@ -16,7 +16,7 @@ from urdf_gibbs.simulation.stored import Shape, check_numbers, check_points, che
 from urdf_gibbs.simulation.trajectory import DENSE_TERMS, Phase, Trajectory
 
 FORMAT, VERSION = "urdf_gibbs trajectory", 2
-ROWS = ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction")
+ROWS = ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction", "friction_work")
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, Any]:
@@ -72,6 +72,7 @@ SHAPES: dict[str, Shape] = {
     "contact_forces": (None, None),
     "friction_forces": (None, None, 3),
     "joint_friction": (None, None),
+    "friction_work": (None,),
     "dense": (),
     **{f"impacts.{name}": (None, 3) for name in VECTORS},
     **{f"impacts.{name}": (None,) for name in (*SCALARS, *NUMBERS)},
@@ -130,6 +131,7 @@ def _check_arrays(stored: Mapping[str, NDArray[Any]], header: Mapping[str, Any],
         "contact_forces": (rows, len(header["contact_names"])),
         "friction_forces": (rows, len(header["contact_names"]), 3),
         "joint_friction": (rows, robot.nv),
+        "friction_work": (rows,),
         **{f"impacts.{name}": (touched, 3) for name in VECTORS},
         **{f"impacts.{name}": (touched,) for name in SCALARS},
         **{f"impacts.{name}": (count, width) for name, width in widths.items()},

@@ -12,6 +12,7 @@ from urdf_gibbs.simulation.dry_joints import joint_stops, keep_dry_forces, least
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
 from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
+from urdf_gibbs.simulation.friction_work import add_step_work, friction_power
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
 from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
@@ -83,6 +84,7 @@ def refresh(s: System, st: State, r: Record) -> int:
     status = derivative(s, st, st.time, PRESENT, 0)
     if status != OK:
         return status
+    st.power[0] = friction_power(s, st)
     for m in range(st.K.shape[1]):
         if not np.isfinite(st.K[0, m]):
             return NOT_FINITE
@@ -294,6 +296,7 @@ def accept(s: System, st: State, r: Record, length: float, tiny: float) -> int:
     st.time = st.end if st.end - t - length <= tiny else t + length
     if st.controller_rate > 0.0 and abs(st.next_call - t - length) <= tiny:
         st.time = st.next_call
+    add_step_work(s, st, length)
     copy(st.new, st.y)
     copy(st.K[STAGES], st.K[0])
     for c in range(st.gaps.shape[0]):

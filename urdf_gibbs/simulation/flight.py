@@ -15,6 +15,7 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, call2, call4, jit
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
 from urdf_gibbs.simulation.friction import rough_forces
+from urdf_gibbs.simulation.friction_work import friction_power
 from urdf_gibbs.simulation.layout import (
     ATOL,
     DENSE,
@@ -130,6 +131,7 @@ def stages(s: System, st: State, h: float, first: int, last: int, which: int) ->
         status = derivative(s, st, t + C[i] * h, which, i)
         if status != OK:
             return status
+        st.power[i] = friction_power(s, st)
     return OK
 
 

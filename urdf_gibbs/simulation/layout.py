@@ -137,6 +137,8 @@ class State(Struct):
     suspect_count: Int  # number of valid entries of ``suspects``
     target: Int  # the contact that closes first, -1: none
     ends_cycle: Int  # 1: the impact ends a cycle
+    friction_work: Float  # energy [J] that friction has taken away
+    power: Float1  # (16,) that friction takes away in each stage of a step [W]
     energy_at_rest: Float  # kinetic energy [J] removed by ends of cycles and by contacts coming to rest
     # limits
     end: Float  # [s]
@@ -196,6 +198,7 @@ class Record(Struct):
     y: Float2  # (rows, n)
     F: Float3  # (rows, 7, n) of the step that ends here; (0, 7, n) where no interpolants are wanted
     force: Float2  # (rows, contacts)
+    work: Float1  # (rows,) energy that friction has taken away since the start [J]
     friction: Float2  # (rows, 3 contacts) tangential forces, world axes; (rows, 0) without friction
     # impacts
     impact_y: Float2  # (impacts, n) before

@@ -65,10 +65,10 @@ class Log:
 
     def __init__(self, facts: Facts, record: Record) -> None:
         self._facts, self._record = facts, record
-        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces, tangential forces
+        self._rows: list[tuple[Array, ...]] = []  # t, q, v, interpolant, forces, tangential forces, work of friction
         self._dense, self._size, self.thinned = facts.dense, 0, 0  # keeps interpolants; bytes of all rows; times thinned
         interpolant = record.F.shape[1] * record.F.shape[2] if self._dense else 0
-        self._row_bytes = 8 * (1 + record.y.shape[1] + record.force.shape[1] + record.friction.shape[1] + interpolant)
+        self._row_bytes = 8 * (2 + record.y.shape[1] + record.force.shape[1] + record.friction.shape[1] + interpolant)
         self._impacts = ImpactTable(facts.points, facts.walls, facts.moving, facts.robot.nq)
         self._open: dict[int, tuple[float, float, int]] = {}
         self._phases: list[Phase] = []
@@ -77,9 +77,8 @@ class Log:
         """Copy and empty the record."""
         r, nq, rows = self._record, self._facts.robot.nq, self._record.rows
         F = r.F[:rows].copy() if self._dense else r.F[:0]
-        self._rows.append(
-            (r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, r.force[:rows].copy(), r.friction[:rows].copy())
-        )
+        forces = r.force[:rows].copy(), r.friction[:rows].copy(), r.work[:rows].copy()
+        self._rows.append((r.t[:rows].copy(), r.y[:rows, :nq].copy(), r.y[:rows, nq:].copy(), F, *forces))
         self._size += rows * self._row_bytes
         if self._size > self._facts.memory:
             self._thin()
@@ -100,14 +99,14 @@ class Log:
 
     def _thin(self) -> None:
         """Drop the interpolants; the next time every other row, except the first, the last and those at impacts."""
-        t, q, v, F, force, friction = map(np.concatenate, zip(*self._rows, strict=True))
+        t, q, v, F, force, friction, work = map(np.concatenate, zip(*self._rows, strict=True))
         keep = np.ones(len(t), dtype=bool)
         if not self._dense:
             keep[1:-1:2] = False
             twice = np.flatnonzero(np.diff(t) == 0.0)  # before and after an impact
             keep[twice] = keep[twice + 1] = True
         self._dense, self.thinned = False, self.thinned + 1
-        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep], friction[keep])]
+        self._rows = [(t[keep], q[keep], v[keep], F[:0], force[keep], friction[keep], work[keep])]
         self._row_bytes -= F.nbytes // max(1, len(F))
         self._size = int(keep.sum()) * self._row_bytes
 
@@ -131,7 +130,7 @@ class Log:
     def trajectory(self, status: str, statistics: dict[str, Any], duration: float) -> Trajectory:
         facts = self._facts
         rows: Iterable[Array] = self._rows[0] if len(self._rows) == 1 else map(np.concatenate, zip(*self._rows, strict=True))
-        t, q, v, F, force, friction = rows
+        t, q, v, F, force, friction, work = rows
         nc, dry = len(facts.names) - len(facts.rubbing), np.zeros_like(v)
         dry[:, facts.rubbing] = force[:, nc:]
         phases = [*self._phases, *(self._phase(c, *held) for c, held in self._open.items())]
@@ -146,6 +145,7 @@ class Log:
             contact_forces=np.ascontiguousarray(force[:, :nc]),
             friction_forces=friction.reshape(len(t), -1, 3)[:, :nc].copy() if friction.shape[1] else np.zeros((len(t), nc, 3)),
             joint_friction=dry,
+            friction_work=work,
             impacts=LazyImpacts(len(self._impacts), self._impacts.impact),
             phases=tuple(sorted(phases, key=lambda phase: phase.start)),
             status=status,

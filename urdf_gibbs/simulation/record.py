@@ -28,6 +28,7 @@ def write_row(s: System, r: Record, st: State, stepped: bool) -> None:
     r.t[i] = st.time
     copy(st.y, r.y[i])
     copy(st.force, r.force[i])
+    r.work[i] = st.friction_work
     write_friction(s, r, i)
     if r.F.shape[0] > 0:
         F, kept = st.F, r.F[i]

@@ -33,6 +33,7 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
 from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STICKS
+from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
@@ -126,6 +127,7 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
     for m in range(nv):
         free[m] = v[m] - st.work[nq + m]
     keep_forces(s, st, r, h, k, free)
+    add_impulse_work(s, st, k, free)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)

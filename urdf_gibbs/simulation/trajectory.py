@@ -86,6 +86,8 @@ class Trajectory:
         contact_forces: What lasting contacts carry along their normals (N, nc) [N].
         friction_forces: What they carry across (N, nc, 3), in the world [N].
         joint_friction: What the dry friction of the joints does (N, nv), generalised forces [N, N m].
+        friction_work: Energy that friction in contacts and joints has taken away since the start (N,) [J], impacts apart: where no wall
+            moves and no torque acts, it, what impacts have taken and the total energy have a constant sum.
         impacts: All impacts, in the order of time.
         phases: Lasting contacts, and how joints with dry friction move.
         status: "complete", "interrupted" or "failed: ...".
@@ -105,6 +107,7 @@ class Trajectory:
     contact_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
     friction_forces: Array = field(default_factory=lambda: np.zeros((0, 0, 3)))
     joint_friction: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    friction_work: Array = field(default_factory=lambda: np.zeros(0))
     impacts: Sequence[Impact] = ()
     phases: tuple[Phase, ...] = ()
     status: str = "complete"
@@ -131,6 +134,9 @@ class Trajectory:
         if not np.any(self.joint_friction):
             set_field(self, "joint_friction", np.zeros((n, nv)))
         put_array(self, "joint_friction", (n, nv))
+        if not np.any(self.friction_work):
+            set_field(self, "friction_work", np.zeros(n))
+        put_array(self, "friction_work", (n,))
         if self.dense is not None:
             put_array(self, "dense", (n - 1, DENSE_TERMS, nq + nv))
         set_field(self, "phases", tuple(self.phases))
@@ -219,8 +225,8 @@ class Trajectory:
         """A pandas table of the rows.
 
         Returns:
-            The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind>, force.<contact> and, where a contact has some,
-            friction.<contact>.x, .y and .z in the world, and friction.<joint>.
+            The table, with the columns t, q.<coordinate>, v.<velocity>, energy.<kind>, force.<contact> and, where there is some,
+            energy.friction (``friction_work``), friction.<contact>.x, .y and .z in the world, and friction.<joint>.
 
         Raises:
             ImportError: pandas is not installed.
@@ -233,6 +239,7 @@ class Trajectory:
         columns |= {f"q.{name}": self.q[:, i] for i, name in enumerate(coordinate_names(self.robot))}
         columns |= {f"v.{name}": self.v[:, i] for i, name in enumerate(self.robot.velocity_names)}
         columns |= {f"energy.{kind}": values for kind, values in self.energies._asdict().items()}
+        columns |= {"energy.friction": self.friction_work} if self.friction_work.any() else {}
         columns |= {f"force.{name}": self.contact_forces[:, i] for i, name in enumerate(self.contact_names)}
         for i, name in enumerate(self.contact_names):
             if self.friction_forces[:, i].any():
@@ -389,7 +396,7 @@ class Trajectory:
 def unchecked_trajectory(**fields: Any) -> Trajectory:
     """A Trajectory from fields that are known to be valid and not shared: nothing is checked or copied."""
     trajectory = Trajectory.__new__(Trajectory)
-    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction", "dense"):
+    for name in ("gravity", "t", "q", "v", "contact_forces", "friction_forces", "joint_friction", "friction_work", "dense"):
         if fields[name] is not None:
             fields[name].flags.writeable = False
     trajectory.__dict__.update(fields)

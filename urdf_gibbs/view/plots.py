@@ -310,7 +310,9 @@ class _Plotter:
             strain = np.full(len(real), np.nan)
             strain[real] = strain_energy(self.robot, q)
             values = {"kinetic": kinetic, "gravity": potential - strain, "strain": strain, "total": total}
-        looks = {"kinetic": 0, "potential": 1, "gravity": 1, "total": 2, "strain": 3}
+        if self.trajectory.friction_work.any():
+            values["taken by friction"] = np.interp(self.states.t, self.trajectory.t, self.trajectory.friction_work)
+        looks = {"kinetic": 0, "potential": 1, "gravity": 1, "total": 2, "strain": 3, "taken by friction": 4}
         handles = [self._line(axes, self.states.t, energy, looks[name], f"energies {name}") for name, energy in values.items()]
         labels = [self._balance(total, kinetic) if name == "total" else name for name in values]
         legend(axes, handles, labels, self.theme)
