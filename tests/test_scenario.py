@@ -87,6 +87,8 @@ def test_arguments_are_those_of_simulate() -> None:
         "v0",
         "duration",
         "walls",
+        "scheme",
+        "step",
         "law",
         "restitution",
         "friction",

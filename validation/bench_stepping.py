@@ -1,6 +1,6 @@
 """Time stepping beside MuJoCo: steps per second with the same bodies, contacts and step, and how well each keeps to the laws of contact.
 
-    python validation/bench_stepping.py [--seconds 2] [--boxes 50]
+    python validation/bench_stepping.py [--seconds 2] [--boxes 50] [--rounds 3]
 
 Two cases. Go2 stands on four spherical feet, held by a PD controller that is called 500 times per second from Python. Boxes slide
 on a plane, four corners each. MuJoCo gets its model from the same ``Robot``, elliptic cones, its Newton solver and otherwise its
@@ -159,7 +159,7 @@ def theirs(scene: Scene, duration: float) -> None:
     for _ in range(round(duration / (STEP * every))):
         started = time.perf_counter()
         if scene.controller is not None:
-            data.qfrc_applied[:] = scene.controller(data.time, exchanged(data.qpos, 0), data.qvel)
+            data.qfrc_applied[:] = scene.controller(data.time, data.qpos, data.qvel)  # which reads no quaternion
         mujoco.mj_step(model, data, every)
         seconds += time.perf_counter() - started
         contacts = max(contacts, data.ncon)
@@ -172,12 +172,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--boxes", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if mujoco is None:
+        print("MuJoCo is not installed, left out: pip install mujoco")
     for scene in (go2(), boxes(arguments.boxes)):
-        ours(scene, arguments.seconds)
-        if mujoco is not None:
-            theirs(scene, arguments.seconds)
+        for _ in range(arguments.rounds):  # in turn, as other work on the machine slows down both
+            ours(scene, arguments.seconds)
+            if mujoco is not None:
+                theirs(scene, arguments.seconds)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 """Robots of example-robot-data, floating, thrown into spheres and onto planes: do they penetrate, do they gain energy, do they end?
 
 python validation/drop_robots.py [--limits] [--runs 200] [--budget 20] [--seconds 1] [--seed 0] [--only NAME] [--json PATH]
+python validation/drop_robots.py --limits --friction 0.7 --ground both --runs 100 [--scheme time-stepping] [--step 1e-3]
 
-Poses are random, joint limits are off, the restitution is 0, 0.5 or 1. With --limits every robot is dropped on a plane instead, with its
-joint limits on and restitution 0 and 0.5, for 3 s; then none may take 5,000 impacts. Gaps are computed here, from
-``frame_placement`` and ``wall.gap``, at all rows and at times between them. A run is set by the seed, its robot and its number among
-that robot's runs.
+Poses are random, joint limits are off, the restitution is 0, 0.5 or 1. With --limits robots are dropped on a plane, on hills (a height
+field) or on both in turn, with their joint limits on and restitution 0 and 0.5, for 3 s; then none may take 5,000 impacts. Without
+--runs that is every robot twice. Gaps are computed here, from ``frame_placement`` and ``wall.gap``, at all rows and at times between
+them. A run is set by the seed, its robot and its number among that robot's runs.
+
+By the events penetration is below 1e-8 m and energy does not grow. Time steps of length h may sink by ½ h² a + 1e-8 m, a being the
+largest acceleration of a gap along a motion with the velocities of the run, and energy may grow by what a step of the second order
+leaves: (h ω)², ω being the fastest rate of a joint, of the largest kinetic energy. Both are worked out here from the rows of each run.
 """
 
 from __future__ import annotations
@@ -49,6 +54,10 @@ GRACE = 5.0  # CPU seconds beyond the budget after which a run is killed
 BETWEEN = (0.05, 0.25, 0.5, 0.75, 0.95)  # of each segment
 SEGMENTS = 10_000  # at most, evenly among all
 MEASURING = 60  # CPU seconds
+HILLS = 0.1  # m
+TINY = 1e-4  # s, for second differences along a motion
+NEAR = 0.01  # m: gaps below this, and what they cross in STEPS steps, have their accelerations examined
+STEPS = 2
 CASES = [(scene, e, thrown) for thrown in (False, True) for e in (0.0, 0.5, 1.0) for scene in ("sphere", "plane")]
 
 
@@ -63,6 +72,8 @@ class Run:
     thrown: bool
     seed: int
     limits: bool = False
+    friction: float = 0.0
+    step: float = 0.0  # s, of time stepping; 0: events
     status: str = ""
     reached: float = 0.0  # s
     penetration: float = 0.0  # m, rows
@@ -78,12 +89,16 @@ class Run:
     certificate: float = 0.0  # the worst of all impacts
     rounds: int = 0  # the most
     flagged: int = 0  # impacts with energy_gain
+    bound: float = DEEPEST  # m, of the penetration
+    largest_gain: float = LARGEST_GAIN  # of the largest kinetic energy
+    outside: float = 0.0  # how far a tangential force leaves its cone, of the weight
     problems: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         how = "thrown" if self.thrown else "dropped"
-        return f"{self.robot} #{self.number} ({how}, {self.scene}, e={self.restitution:g})"
+        rough = f", mu={self.friction:g}" if self.friction else ""
+        return f"{self.robot} #{self.number} ({how}, {self.scene}, e={self.restitution:g}{rough})"
 
 
 # robots -----------------------------------------------------------------------------------------------
@@ -168,7 +183,15 @@ def start(robot: ug.Robot, run: Run) -> tuple[Array, Array, ug.walls.Wall]:
         reach = max(float(np.linalg.norm(x, axis=1).max()), 0.1)
         return q, v, ug.walls.Sphere(2.0 * reach)
     q[2] = rng.uniform(0.2, 1.0) - float(x[:, 2].min())
+    if run.scene == "hills":
+        q[2] += HILLS
+        return q, v, hills(rng)
     return q, v, ug.walls.Plane()
+
+
+def hills(rng: np.random.Generator) -> ug.walls.Wall:
+    """Random heights, up to HILLS above and below zero, 0.5 m apart."""
+    return ug.walls.HeightField(rng.uniform(-HILLS, HILLS, (17, 17)), x=(-4.0, 4.0), y=(-4.0, 4.0))
 
 
 def deepest(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array) -> float:
@@ -180,6 +203,26 @@ def deepest(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall
     return worst
 
 
+def straight(robot: ug.Robot, q: Array, v: Array, d: float) -> Array:
+    """q (n, nq) after d seconds with the constant velocities v (n, nv), the base going straight ahead in the world, as time steps do."""
+    moved = robot.integrate(q, d * v)
+    axis, w, linear = q[:, 3:6], q[:, 6:7], v[:, :3]
+    twice = 2.0 * np.cross(axis, linear)
+    moved[:, :3] = q[:, :3] + d * (linear + w * twice + np.cross(axis, twice))
+    return moved
+
+
+def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array, step: float) -> float:
+    """The largest acceleration [m/s²] at which a gap, at most a few steps from closed, closes along a motion with constant v (n, nv)."""
+    worst = 0.0
+    for first in range(0, len(q), 1024):
+        part = slice(first, first + 1024)
+        here, after, before = (wall.gap(positions(robot, points, straight(robot, q[part], v[part], d))) for d in (0.0, TINY, -TINY))
+        near = here < NEAR + STEPS * step * np.abs(after - before) / (2.0 * TINY)
+        worst = max(worst, float((-(after - 2.0 * here + before) / TINY**2)[near].max(initial=0.0)))
+    return worst
+
+
 def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint], wall: ug.walls.Wall) -> None:
     """Fill in what the trajectory shows."""
     robot, t = trajectory.robot, trajectory.t
@@ -187,11 +230,12 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
     run.impacts, run.phases = len(trajectory.impacts), len(trajectory.phases)
     run.steps = int(trajectory.statistics.get("steps", 0))
     run.penetration = deepest(robot, points, wall, trajectory.q)
-    some = np.flatnonzero(np.diff(t) > 0.0)
-    some = some[:: len(some) // SEGMENTS + 1]
-    inside = np.concatenate([t[some] + s * (t[some + 1] - t[some]) for s in BETWEEN])
-    times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
-    run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
+    if not run.step:  # between time steps there is nothing
+        some = np.flatnonzero(np.diff(t) > 0.0)
+        some = some[:: len(some) // SEGMENTS + 1]
+        inside = np.concatenate([t[some] + s * (t[some + 1] - t[some]) for s in BETWEEN])
+        times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
+        run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
     kinetic, _, total = trajectory.energies
     rise = float((total - np.minimum.accumulate(total)).max())
     run.gain = rise / max(float(kinetic.max()), 1e-300)
@@ -201,6 +245,13 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
         run.inertia = float(np.linalg.eigvalsh(M / np.outer(scale, scale))[0])
     weight = 9.81 * float(sum(robot.mass))
     run.force = float(trajectory.contact_forces.min(initial=0.0)) / weight
+    across = np.linalg.norm(trajectory.friction_forces, axis=2)
+    run.outside = float((across - run.friction * trajectory.contact_forces).max(initial=0.0)) / weight
+    if run.step:
+        run.penetration = max(run.penetration, trajectory.statistics["deepest"])
+        run.certificate = trajectory.statistics["worst_certificate"]
+        run.bound = 0.5 * run.step**2 * sinking(robot, points, wall, trajectory.q, trajectory.v, run.step) + DEEPEST
+        run.largest_gain = (run.step * float(np.abs(trajectory.v[:, 3:]).max(initial=0.0))) ** 2
     for impact in trajectory.impacts[:2000]:
         run.certificate, run.rounds = max(run.certificate, impact.certificate), max(run.rounds, impact.rounds)
         run.flagged += impact.energy_gain
@@ -209,7 +260,9 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
 def perform(robot: ug.Robot, run: Run, seconds: float, budget: float, sender: Connection) -> None:
     """The run, in a process of its own; sends (t, impacts) now and then, and the run at the end."""
     q, v, wall = start(robot, run)
-    simulator = ug.Simulator(robot, walls=wall, law="newton", restitution=run.restitution, joint_limits=run.limits)
+    options: dict[str, Any] = {"scheme": "time_stepping", "step": run.step} if run.step else {}
+    options |= {"law": "newton", "restitution": run.restitution, "friction": run.friction, "joint_limits": run.limits}
+    simulator = ug.Simulator(robot, walls=wall, **options)
     began = time.process_time()
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(began + budget + GRACE) + 1, hard))
@@ -249,10 +302,12 @@ def problems_of(run: Run) -> list[str]:
     """What is wrong with a run. One that a mass matrix stops which is singular indeed is not: the file lacks inertia."""
     found = [] if run.status == "complete" or run.inertia < SINGULAR else [f"{run.status} (t = {run.reached:.6g} s)"]
     for what, depth in (("rows", run.penetration), ("between rows", run.between)):
-        if not depth <= DEEPEST:
-            found.append(f"penetration {depth:.3g} m in {what}")
-    if not run.gain <= LARGEST_GAIN:
-        found.append(f"energy gain {run.gain:.3g}")
+        if not depth <= run.bound:
+            found.append(f"penetration {depth:.3g} m in {what}, more than {run.bound:.3g} m")
+    if not run.gain <= run.largest_gain:
+        found.append(f"energy gain {run.gain:.3g}, more than {run.largest_gain:.3g}")
+    if not run.outside <= PULL:
+        found.append(f"a force leaves its cone by {run.outside:.3g} of the weight")
     if not run.force >= -PULL:
         found.append(f"a contact pulls with {-run.force:.3g} of the weight")
     if run.limits and run.impacts >= MOST_IMPACTS:
@@ -260,9 +315,17 @@ def problems_of(run: Run) -> list[str]:
     return found
 
 
-def runs_with_limits(robots: dict[str, ug.Robot], seed: int) -> list[Run]:
-    """Every robot twice."""
-    return [Run(name, number, "plane", e, False, seed, True) for name in robots for number, e in enumerate((0.0, 0.5))]
+def runs_with_limits(robots: dict[str, ug.Robot], options: argparse.Namespace) -> list[Run]:
+    """Every robot with each ground and restitution 0 and 0.5, or as many runs as are asked for, in turn over the robots."""
+    grounds = {"plane": ["plane"], "hills": ["hills"], "both": ["plane", "hills"]}[options.ground]
+    cases = [(ground, e) for e in (0.0, 0.5) for ground in grounds]
+    step = options.step if options.scheme == "time_stepping" else 0.0
+    runs: list[Run] = []
+    for i in range(options.runs or len(cases) * len(robots)):
+        name, number = list(robots)[i % len(robots)], i // len(robots)
+        ground, e = cases[(number + i % len(robots)) % len(cases)]
+        runs.append(Run(name, number, ground, e, False, options.seed, True, options.friction, step))
+    return runs
 
 
 def all_runs(robots: dict[str, ug.Robot], count: int, seed: int) -> list[Run]:
@@ -329,10 +392,14 @@ def table(done: list[Run], robots: dict[str, ug.Robot]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, help="200, or with --limits each robot in each case")
     parser.add_argument("--budget", type=float, default=20.0, help="CPU seconds for each run")
     parser.add_argument("--seconds", type=float, help="simulated in each run")
     parser.add_argument("--limits", action="store_true", help="every robot, on a plane, with its joint limits")
+    parser.add_argument("--friction", type=float, default=0.0, help="with --limits: coefficient of friction")
+    parser.add_argument("--ground", choices=("plane", "hills", "both"), default="plane", help="with --limits")
+    parser.add_argument("--scheme", type=lambda name: name.replace("-", "_"), choices=("events", "time_stepping"), default="events")
+    parser.add_argument("--step", type=float, default=1e-3, help="of time stepping [s]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="robots whose name contains this")
     parser.add_argument("--json", type=Path, help="write all runs here")
@@ -346,7 +413,7 @@ def main() -> int:
     if robots:  # compile before the processes part
         first = next(iter(robots.values()))
         ug.Simulator(first, walls=ug.walls.Plane(point=(0.0, 0.0, -100.0))).run(first.neutral(), None, 1e-3)
-    runs = runs_with_limits(robots, options.seed) if options.limits else all_runs(robots, options.runs, options.seed)
+    runs = runs_with_limits(robots, options) if options.limits else all_runs(robots, options.runs or 200, options.seed)
     seconds = options.seconds or (3.0 if options.limits else 1.0)
     done = perform_all(robots, runs, seconds, options.budget)
     table(done, robots)
@@ -356,7 +423,15 @@ def main() -> int:
         for run in sorted(bad, key=lambda run: run.name):
             print(f"  {run.name}: {'; '.join(run.problems)} [{run.cpu:.1f} s CPU, {run.impacts} impacts, {run.phases} phases]")
     if options.json:
-        settings = {"runs": len(runs), "budget": options.budget, "seconds": seconds, "seed": options.seed, "limits": options.limits}
+        settings = {
+            "runs": len(runs),
+            "budget": options.budget,
+            "seconds": seconds,
+            "seed": options.seed,
+            "limits": options.limits,
+            "scheme": options.scheme,
+            "friction": options.friction,
+        }
         report = {"settings": settings, "skipped": skipped, "runs": [asdict(run) for run in done]}
         options.json.write_text(json.dumps(report, indent=1))
     for run in done:
@@ -364,7 +439,12 @@ def main() -> int:
             print(f"  {run.name}: ended at {run.reached:.6g} s, where M has an eigenvalue of {run.inertia:.1e}: {run.status}")
     passed = bool(done) and not bad
     print(f"\n{'PASS' if passed else 'FAIL'}: {len(done) - len(bad)} of {len(done)} runs are right", end="")
-    print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, no force pulls,")
+    if options.scheme == "time_stepping":
+        worst = max((run.penetration for run in done), default=0.0)
+        print(f" (deepest {worst:.2g} m, worst certificate {max((run.certificate for run in done), default=0.0):.2g};", end="")
+        print(" penetration and energy within what a step explains, no force pulls or leaves its cone,")
+    else:
+        print(f" (penetration <= {DEEPEST:g} m, gain <= {LARGEST_GAIN:g} of the largest kinetic energy, no force pulls or leaves its cone,")
     print(f" <= {options.budget:g} s CPU{f', < {MOST_IMPACTS} impacts' if options.limits else ''})")
     return 0 if passed else 1
 

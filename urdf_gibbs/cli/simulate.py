@@ -23,6 +23,7 @@ from urdf_gibbs.cli.simulate_tables import print_run
 from urdf_gibbs.cli.view import show
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import SimulationError, UrdfGibbsError
+from urdf_gibbs.simulation.description import SCHEMES
 from urdf_gibbs.simulation.scenario import Scenario, read_scenario
 from urdf_gibbs.simulation.trajectory import Trajectory
 
@@ -53,6 +54,8 @@ def simulate(
         float | None,
         typer.Option(metavar="MU", help="0 or more, instead of the file's; walls, points and pairs that have their own keep it."),
     ] = None,
+    scheme: Annotated[str | None, typer.Option(help=f"Instead of the file's: {', '.join(SCHEMES)}.")] = None,
+    step: Annotated[float | None, typer.Option(metavar="S", help="Seconds of a step of time_stepping, instead of the file's.")] = None,
     rtol: Annotated[float | None, typer.Option(metavar="X", help="Relative tolerance of the integrator, instead of the file's.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Do not shorten long tables.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
@@ -63,10 +66,8 @@ def simulate(
     Exit code 0; 1: the motion could not go on, or a result could not be written; 2: the scenario, its robot or an option cannot
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
-    _check_options(
-        duration, law, restitution, friction, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html}
-    )
-    given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction}
+    given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction, "scheme": scheme, "step": step}
+    _check_options(given, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
     changes = {name: value for name, value in given.items() if value is not None}
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
@@ -103,24 +104,20 @@ class _Outputs(NamedTuple):
     json: str | None
 
 
-def _check_options(
-    duration: float | None,
-    law: str | None,
-    restitution: float | None,
-    friction: float | None,
-    rtol: float | None,
-    paths: dict[str, str | None],
-) -> None:
-    """Refuse what cannot work before anything is computed."""
-    for hint, value in (("--duration", duration), ("--rtol", rtol)):
+def _check_options(given: dict[str, Any], rtol: float | None, paths: dict[str, str | None]) -> None:
+    """Refuse what cannot work before anything is computed; ``given``: changes of the scenario, None where there is none."""
+    restitution, friction = given["restitution"], given["friction"]
+    for hint, value in (("--duration", given["duration"]), ("--step", given["step"]), ("--rtol", rtol)):
         if value is not None and not 0.0 < value < math.inf:
             raise typer.BadParameter(f"{value} is not a positive number", param_hint=hint)
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         raise typer.BadParameter(f"{restitution} is not in the range from 0 to 1", param_hint="--restitution")
     if friction is not None and not 0.0 <= friction < math.inf:
         raise typer.BadParameter(f"{friction} is not a number of 0 or more", param_hint="--friction")
-    if law is not None and law.replace("-", "_") not in LAWS:
-        raise typer.BadParameter(f"{law!r} is none of {', '.join(LAWS)}", param_hint="--law")
+    for name, known in (("law", LAWS), ("scheme", SCHEMES)):
+        value = given[name]
+        if value is not None and value.replace("-", "_") not in known:
+            raise typer.BadParameter(f"{value!r} is none of {', '.join(known)}", param_hint=f"--{name}")
     for hint, path in paths.items():
         if not (path == "-" and hint == "--json"):
             checked_output(path, hint)

@@ -47,10 +47,14 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
             out.print("The law, the restitution or the friction is not the file's: the two need not agree.")
     statistics = report["statistics"]
     speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
-    out.print(
-        f"{report['simulated']:g} s in {statistics['steps']} steps, {statistics['rejected']} rejected, "
-        f"{statistics['evaluations']} evaluations, {_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
-    )
+    if "deepest" in statistics:
+        how = (
+            f"{statistics['bounces']} bounces, depth up to {statistics['deepest']:.2g} m, certificate {statistics['worst_certificate']:.1e}"
+        )
+    else:
+        how = f"{statistics['rejected']} rejected, {statistics['evaluations']} evaluations"
+    cpu = f"{_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
+    out.print(f"{report['simulated']:g} s in {statistics['steps']} steps, {how}, {cpu}")
 
 
 def _friction(friction: Any) -> str:

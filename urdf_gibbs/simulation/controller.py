@@ -33,7 +33,7 @@ class ControllerCallbacks:
         self.problem: BaseException | None = None
         self.interrupted: list[int] = []
         self._controller, self._robot, self._switches, self._resistance = controller, robot, switches, resistance
-        self._gravity = gravity
+        self._gravity, self._zeros = gravity, np.zeros(robot.nv)
         self._sliding_switch = -1
         self.count = 0
         if switches is not None:
@@ -48,15 +48,19 @@ class ControllerCallbacks:
 
     def _guarded(self, function: Callable[[float, Array, Array], Array], width: int) -> Any:
         """The function as a C function. It returns 1 where Python raised; ``problem`` keeps the first exception."""
-        position, velocity, time = ctypes.c_double * self._robot.nq, ctypes.c_double * self._robot.nv, ctypes.c_double * 1
-        answer = ctypes.c_double * width
+        widths = (1, self._robot.nq, self._robot.nv, width)
+        memory: dict[tuple[int, ...], list[Array]] = {}  # by their addresses, of which the driver has few
 
-        def c_function(t: int, q: int, v: int, out: int) -> int:
+        def arrays(*addresses: int) -> list[Array]:
+            places = zip(addresses, widths, strict=True)
+            return memory.setdefault(addresses, [np.ctypeslib.as_array((ctypes.c_double * n).from_address(at)) for at, n in places])
+
+        def c_function(*addresses: int) -> int:
             try:
                 if self.interrupted:
                     raise KeyboardInterrupt
-                state = np.array(position.from_address(q)), np.array(velocity.from_address(v))
-                answer.from_address(out)[:] = function(time.from_address(t)[0], *state).tolist()
+                t, q, v, out = memory.get(addresses) or arrays(*addresses)
+                out[:] = function(t.item(), q.copy(), v.copy())
             except BaseException as problem:
                 self.problem = self.problem or problem
                 return 1
@@ -69,7 +73,7 @@ class ControllerCallbacks:
         answer = np.asarray(self._controller(t, q, v, *sides), dtype=float)
         if answer.shape != (robot.nv,):
             raise ArgumentError(f"the controller returned shape {answer.shape}, expected ({robot.nv},)")
-        if not np.isfinite(answer).all():
+        if answer.dot(self._zeros) != 0.0:  # NaN where one of them is not finite
             named = ", ".join(f"{robot.velocity_names[i]} {answer[i]}" for i in np.flatnonzero(~np.isfinite(answer))[:5])
             raise ArgumentError(f"the controller returned a torque that is not finite: {named}")
         return answer

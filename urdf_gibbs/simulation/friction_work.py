@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.dop853 import STAGES, A
 from urdf_gibbs.simulation.friction_layout import SLIDES
 from urdf_gibbs.simulation.layout import State, System
+from urdf_gibbs.simulation.stepping_contacts import row_velocity
 
 Array = Any
 
@@ -44,13 +46,12 @@ def add_step_work(s: System, st: State, length: float) -> None:
 
 @jit
 def add_impulse_work(s: System, st: State, k: int, change: Array) -> None:
-    """The work of the impulses s.friction.p of k contacts, in a step of time stepping, to st.friction_work: minus impulse times mean
-    velocity. ``change`` (nv,) is that of v."""
-    f = s.friction
+    """The work of the impulses of the k contacts in a step of time stepping, to st.friction_work: minus impulse times mean velocity.
+
+    ``change`` (nv,) is that of v.
+    """
+    g, e = s.stepping, s.stepping.rows
     for i in range(k):
-        joint = s.selected[i] >= f.joints
-        for row in range(f.at[i] if joint else f.at[i] + 1, f.at[i + 1]):
-            mean = f.U[row]
-            for m in range(change.shape[0]):
-                mean += 0.5 * f.R[row, m] * change[m]
-            st.friction_work -= f.p[row] * mean
+        for row in range(e.at[i] if e.kind[i] == JOINT else e.at[i] + 1, e.at[i + 1]):
+            mean = 0.5 * (g.U[row] + row_velocity(s, i, row, change))
+            st.friction_work -= g.scale[row] * e.y[row] * mean

@@ -10,6 +10,7 @@ from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.surfaces import Surfaces
 from urdf_gibbs.engine.struct import Float, Float1, Float2, Float3, Int, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.friction_layout import Friction
+from urdf_gibbs.simulation.stepping_layout import Stepping
 
 # Status codes; the driver stops at every one but OK.
 OK, SINGULAR, CONTROLLER, NOT_FINITE, UNDERFLOW, BAD_WALL, JAMMED, CHATTER, NOT_LANDED, CRAWLING, PARADOX = range(11)
@@ -108,6 +109,7 @@ class System(Struct):
     e: Float1  # restitution
     lam: Float1  # forces or impulses
     friction: Friction
+    stepping: Stepping
 
 
 @struct

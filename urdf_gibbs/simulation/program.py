@@ -39,6 +39,7 @@ from urdf_gibbs.simulation.layout import (
     System,
 )
 from urdf_gibbs.simulation.own_step import TABLE, own_step
+from urdf_gibbs.simulation.stepping_layout import stepping_memory
 
 Array = NDArray[np.float64]
 
@@ -155,6 +156,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         **{name: np.zeros(nc) for name in ("gap", "rate", "accel", "u", "e", "lam")},
         K=np.zeros(nc * nc),
         friction=_friction(candidates, nv, description.steps_in_time),
+        stepping=stepping_memory(tree, candidates.contacts, candidates.surfaces, description.steps_in_time),
     )
 
 

@@ -131,7 +131,8 @@ def admissible(kind: Indices, at: Indices, law: Array, y: Array) -> None:
             t = np.hypot(y[a + 1], y[a + 2])
             if t > mu * y[a]:
                 x = max(0.0, (y[a] + mu * t) / (1.0 + mu * mu))
-                y[a], y[a + 1], y[a + 2] = x, y[a + 1] * (mu * x / t), y[a + 2] * (mu * x / t)
+                shrink = mu * x / t if t > 0.0 else 0.0  # straight below its cone: 0
+                y[a], y[a + 1], y[a + 2] = x, shrink * y[a + 1], shrink * y[a + 2]
 
 
 @jit

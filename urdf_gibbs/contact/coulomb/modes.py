@@ -15,7 +15,7 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.elimination import back_substitute, eliminate
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, SLIDING, Array, Indices, motion, natural_map
-from urdf_gibbs.contact.dense import copy, largest_of
+from urdf_gibbs.contact.dense import copy, largest_of, length_of
 from urdf_gibbs.engine.jit import jit
 
 PROXIMAL = 1e-9  # of the unit diagonal
@@ -26,8 +26,9 @@ OPEN, STICK, SLIP, FIXED = range(4)
 
 
 @jit
-def _modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Indices, t: Array) -> None:
-    """Modes of all contacts and directions t (k, 2) of those that slip; y is put onto what its mode asks for."""
+def find_modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Indices, t: Array) -> bool:
+    """Modes of all contacts and directions t (k, 2) of those that slip; y is put onto what its mode asks for. Whether y has changed."""
+    changed = False
     for i in range(kind.shape[0]):
         a = at[i]
         x = y[a] - s[a]
@@ -35,28 +36,31 @@ def _modes(kind: Indices, at: Indices, law: Array, y: Array, s: Array, mode: Ind
             mode[i] = STICK if abs(x) <= law[i, 0] else FIXED
             if mode[i] == FIXED:
                 y[a] = law[i, 0] if x > 0.0 else -law[i, 0]
+                changed = True
             continue
         mode[i] = OPEN if x <= 0.0 else STICK
         if mode[i] == OPEN:
             for r in range(at[i + 1] - a):
+                changed = changed or y[a + r] != 0.0
                 y[a + r] = 0.0
             continue
         if kind[i] == SLIDING:
-            mode[i] = SLIP
+            mode[i], changed = SLIP, True
             t[i, 0], t[i, 1] = -law[i, 1], -law[i, 2]
             y[a + 1], y[a + 2] = law[i, 0] * y[a] * t[i, 0], law[i, 0] * y[a] * t[i, 1]
         elif kind[i] == FRICTION:
             x1, x2 = y[a + 1] - s[a + 1], y[a + 2] - s[a + 2]
-            length = np.hypot(x1, x2)
+            length = length_of(x1, x2)
             if length > law[i, 0] * x:
-                mode[i] = SLIP
+                mode[i], changed = SLIP, True
                 t[i, 0], t[i, 1] = x1 / length, x2 / length
                 radius = law[i, 0] * max(y[a], 0.0)
                 y[a + 1], y[a + 2] = radius * t[i, 0], radius * t[i, 1]
+    return changed
 
 
 @jit
-def _unknowns(kind: Indices, at: Indices, law: Array, mode: Indices, t: Array, col: Array, row: Array, owner: Indices) -> int:
+def unknowns(kind: Indices, at: Indices, law: Array, mode: Indices, t: Array, col: Array, row: Array, owner: Indices) -> int:
     """What each unknown does to y (m, 3) and which combination of s each equation holds (m, 3), in the rows of their contact."""
     m = 0
     for i in range(kind.shape[0]):
@@ -102,13 +106,13 @@ def _equations(S: Array, at: Indices, col: Array, row: Array, owner: Indices, m:
 
 
 @jit
-def _turn(at: Indices, law: Array, y: Array, t: Array, i: int, dx: float, w: float) -> None:
+def turn_slip(at: Indices, law: Array, y: Array, t: Array, i: int, dx: float, w: float) -> None:
     """A slipping contact: yₙ + dx, its direction turned by w along t⊥, and back on the cone."""
     a = at[i]
     before = law[i, 0] * max(y[a], 0.0)
     y[a] += dx
     x1, x2 = before * t[i, 0] - w * t[i, 1], before * t[i, 1] + w * t[i, 0]
-    length = np.hypot(x1, x2)
+    length = length_of(x1, x2)
     if not length > 0.0:
         x1, x2, length = t[i, 0], t[i, 1], 1.0
     radius = law[i, 0] * max(y[a], 0.0)
@@ -120,7 +124,7 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
     """One step of Newton's with the modes as they are."""
     n = y.shape[0]
     col, row, owner = np.empty((n, 3)), np.empty((n, 3)), np.empty(n, np.int64)
-    m = _unknowns(kind, at, law, mode, t, col, row, owner)
+    m = unknowns(kind, at, law, mode, t, col, row, owner)
     A, x, order = np.empty((m, m)), np.empty(max(m, n)), np.empty(m, np.int64)
     _equations(S, at, col, row, owner, m, A, x)
     for j in range(m):
@@ -142,7 +146,7 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
         a = at[i]
         if mode[i] == SLIP:
             two = j + 1 < m and owner[j + 1] == i
-            _turn(at, law, y, t, i, x[j], x[j + 1] if two else 0.0)
+            turn_slip(at, law, y, t, i, x[j], x[j + 1] if two else 0.0)
             j += 2 if two else 1
             continue
         while j < m and owner[j] == i:
@@ -153,8 +157,11 @@ def _step(S: Array, kind: Indices, at: Indices, law: Array, mode: Indices, t: Ar
 
 
 @jit
-def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, steps: int) -> float:
-    """Up to ``steps`` of Newton's from y, which becomes the best that was found; gives its natural map."""
+def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, steps: int, enough: float = EXACT) -> float:
+    """Up to ``steps`` of Newton's from y, which becomes the best that was found; gives its natural map.
+
+    ``enough`` is the natural map, relative to the largest impulse, at which to stop.
+    """
     n, k = b.shape[0], kind.shape[0]
     s, z, t, mode = np.empty(n), np.empty(n), np.empty((k, 2)), np.empty(k, np.int64)
     copy(y, z)
@@ -162,10 +169,10 @@ def polish(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
     best = natural_map(kind, at, law, z, s) if largest_of(z) <= HUGE else 1e300
     stale = 0
     for _ in range(steps):
-        if best <= EXACT * max(1.0, largest_of(y)):
+        if best <= enough * max(1.0, largest_of(y)):
             break
-        _modes(kind, at, law, z, s, mode, t)
-        motion(S, b, z, s)
+        if find_modes(kind, at, law, z, s, mode, t):
+            motion(S, b, z, s)
         if not _step(S, kind, at, law, mode, t, z, s):
             break
         motion(S, b, z, s)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from urdf_gibbs.contact.coulomb.scaled import Array
+from urdf_gibbs.contact.dense import length_of
 from urdf_gibbs.engine.jit import jit
 
 ANGLES = 64  # of the search where Newton's method finds nothing
@@ -27,10 +28,10 @@ def one_contact(S: Array, a: int, c: Array, mu: float, y: Array) -> None:
     if _stick(S, a, c, mu, y):
         return
     t0, t1 = y[a + 1], y[a + 2]
-    length = np.hypot(t0, t1)
+    length = length_of(t0, t1)
     if not length > 0.0:
         t0, t1 = -c[1], -c[2]
-        length = np.hypot(t0, t1)
+        length = length_of(t0, t1)
     if length > 0.0:
         t0, t1 = t0 / length, t1 / length
     else:
@@ -108,7 +109,7 @@ def _search(S: Array, a: int, c: Array, mu: float) -> tuple[float, float, bool]:
             low0, low1, high0, high1, left = last0, last1, t0, t1, before
             for _ in range(50):
                 x0, x1 = low0 + high0, low1 + high1
-                length = np.hypot(x0, x1)
+                length = length_of(x0, x1)
                 x0, x1 = x0 / length, x1 / length
                 middle = _turned(S, a, c, mu, x0, x1)[0]
                 if left * middle <= 0.0:

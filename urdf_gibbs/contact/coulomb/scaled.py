@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.contact.dense import IMMOVABLE
+from urdf_gibbs.contact.dense import IMMOVABLE, length_of
 from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
@@ -105,7 +105,7 @@ def natural_map(kind: Indices, at: Indices, law: Array, y: Array, s: Array) -> f
             worst = max(worst, abs(y[a + 1] + radius * law[i, 1]), abs(y[a + 2] + radius * law[i, 2]))
             continue
         t1, t2 = y[a + 1] - s[a + 1], y[a + 2] - s[a + 2]
-        length = np.hypot(t1, t2)
+        length = length_of(t1, t2)
         if length > radius:
             t1, t2 = t1 * (radius / length), t2 * (radius / length)
         worst = max(worst, abs(y[a + 1] - t1), abs(y[a + 2] - t2))

@@ -52,6 +52,8 @@ class Scenario:
         v0: Velocities at the start (nv,).
         duration: Of the run [s].
         gravity: (3,) in the world [m/s^2].
+        scheme: "events" or "time_stepping".
+        step: Length of the steps of "time_stepping" [s].
         law: The impact law's name.
         restitution: Where a wall has none of its own.
         friction: Where neither a pair nor a point nor a wall has its own.
@@ -75,6 +77,8 @@ class Scenario:
     v0: Array
     duration: float
     gravity: tuple[float, float, float]
+    scheme: str
+    step: float
     law: str
     restitution: float
     friction: Any
@@ -100,4 +104,5 @@ class Scenario:
         drive: dict[str, Any] = {"torque": self.torque}
         if self.controller is not None:
             drive = {"controller": self.controller, "controller_rate": self.controller.rate}
-        return {name: getattr(self, name) for name in (*names, "joint_limits", "damping", "joint_friction")} | drive | dict(self.tolerances)
+        flags = ("joint_limits", "damping", "joint_friction", "scheme", "step")
+        return {name: getattr(self, name) for name in (*names, *flags)} | drive | dict(self.tolerances)

@@ -115,6 +115,8 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
         v0=v0,
         duration=top["duration"],
         gravity=tuple(top["gravity"]),
+        scheme=top["scheme"],
+        step=top["step"],
         law=top["law"],
         restitution=top["restitution"],
         friction=friction,

@@ -18,7 +18,7 @@ from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
-from urdf_gibbs.simulation.description import PARADOXES
+from urdf_gibbs.simulation.description import PARADOXES, SCHEMES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
 from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
 
@@ -297,6 +297,8 @@ TOP = Record(
         "title": Key(Text(), ""),
         "duration": Key(Number(above=0.0), required=True),
         "gravity": Key(VECTOR, EARTH_GRAVITY),
+        "scheme": Key(Choice(SCHEMES), SCHEMES[0]),
+        "step": Key(Number(above=0.0), 1e-3),
         "law": Key(Choice(LAWS), LAWS[0]),
         "restitution": Key(RATIO, 1.0),
         "friction": Key(Deferred(), 0.0),

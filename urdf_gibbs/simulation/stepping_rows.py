@@ -1,0 +1,202 @@
+"""The contacts of a time step: those that close, sorted by island, and their rows of the Jacobian without zeros. Compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.contact.complementarity import copy
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
+from urdf_gibbs.contact.dense import IMMOVABLE
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, add_row, contact_motion
+from urdf_gibbs.contact.tangents import relative_motion, tangents
+from urdf_gibbs.engine.jit import jit
+from urdf_gibbs.simulation.friction_layout import STATIC
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, RATE, State, System
+from urdf_gibbs.simulation.rows import update_bodies, update_gaps
+
+Array = Any
+
+OVERLAP = 1e-12  # m: a contact that would overlap by less at the next q_m is left out
+
+
+@jit
+def add_closing(s: System, st: State, t: float, h: float, v: Array) -> int:
+    """Those contacts join st.closed that would be closed at the next q_m with the velocity v (nv,); how many, or minus a status.
+
+    st.new_gaps are those of q_m in st.work.
+    """
+    nq = s.q.shape[0]
+    copy(st.work[:nq], st.new)
+    copy(v, st.new[nq:])
+    status = update_gaps(s, st, t, 1)
+    if status != OK:
+        return -status
+    added = 0
+    for c in range(st.closed.shape[0]):
+        gap = st.new_gaps[c]
+        if st.closed[c] == 0 and gap[GAP] + h * gap[RATE] < -OVERLAP * gap[GRADIENT]:
+            st.closed[c] = 1
+            added += 1
+    return added
+
+
+# islands ----------------------------------------------------------------------------------------------
+
+
+@jit
+def last_of(group: Array, tree: int) -> int:
+    """The tree that stands for the island of this one."""
+    while group[tree] != tree:
+        group[tree] = group[group[tree]]
+        tree = group[tree]
+    return tree
+
+
+@jit
+def select_by_island(s: System, st: State) -> int:
+    """Select the closed contacts and the dry friction of joints (s.selected), island after island; returns how many.
+
+    g.group tells the island of a tree, by last_of, and g.island the first contact of each.
+    """
+    g = s.stepping
+    group, k = g.group, 0
+    for j in range(group.shape[0]):
+        group[j] = j
+    for c in range(st.closed.shape[0]):
+        if st.closed[c] or c >= s.friction.joints:
+            g.sorted[k] = c
+            k += 1
+            group[last_of(group, g.tree[c, 0])] = last_of(group, g.tree[c, 1])
+    number, count = np.empty(group.shape[0], np.int64), np.empty(k + 1, np.int64)
+    for j in range(group.shape[0]):
+        number[j] = -1
+    g.islands = 0
+    for i in range(k):
+        last = last_of(group, g.tree[g.sorted[i], 0])
+        if number[last] < 0:
+            number[last], count[g.islands] = g.islands, 0
+            g.islands += 1
+        count[number[last]] += 1
+    g.island[0] = 0
+    for i in range(g.islands):
+        g.island[i + 1] = g.island[i] + count[i]
+        count[i] = g.island[i]
+    for i in range(k):
+        c = g.sorted[i]
+        own = number[last_of(group, g.tree[c, 0])]
+        s.selected[count[own]] = c
+        count[own] += 1
+    return k
+
+
+# rows -------------------------------------------------------------------------------------------------
+
+
+@jit
+def pack_row(s: System, i: int, row: int, base: int) -> None:
+    """The row in g.row, which becomes zero again, as a row of contact i, from g.R[base] on; and its half solution in g.rows.B."""
+    g, e, M = s.stepping, s.stepping.rows, s.M
+    first, w, moved, higher = e.column_at[i], e.width[i], g.moved, g.higher
+    R, B = g.R, e.B
+    for m in range(w):
+        value = g.row[moved[first + m]]
+        g.row[moved[first + m]] = 0.0
+        R[base + m], B[base + m] = value, value
+    square = 0.0
+    for m in range(w):
+        value, j = B[base + m], moved[first + m]
+        if value != 0.0:
+            up = higher[first + m]
+            while up >= 0:
+                B[base + up - first] -= M[j, moved[up]] * value
+                up = higher[up]
+            value *= g.root_inverse[j]
+            B[base + m] = value
+            square += value * value
+    g.scale[row] = square
+
+
+@jit
+def normal_row(s: System, i: int, c: int, row: int, base: int) -> None:
+    """Gap, velocity, direction and row of the normal of contact c, after contact_motion; of dry friction its joint's velocity and row."""
+    g, out, contacts = s.stepping, s.out, s.contacts
+    s.gap[i], g.U[row] = out[0] / out[3], out[1] / out[3]
+    g.D[row, 0], g.D[row, 1], g.D[row, 2] = out[4], out[5], out[6]
+    if contacts.kind[c] == DRY:
+        s.gap[i], g.U[row] = 0.0, s.v[contacts.index[c, 1]]
+        g.D[row, 0], g.D[row, 1], g.D[row, 2] = 0.0, 0.0, 0.0
+        g.row[contacts.index[c, 1]] = 1.0
+    elif contacts.kind[c] == LIMIT:
+        g.row[contacts.index[c, 1]] = contacts.limit[c, 0]
+    else:
+        add_row(s.tree, s.S, contacts.body[c, 0], s.x[0:3], out[4], out[5], out[6], g.row)
+        if contacts.kind[c] == PAIR:
+            add_row(s.tree, s.S, contacts.body[c, 1], s.x[9:12], -out[4], -out[5], -out[6], g.row)
+    pack_row(s, i, row, base)
+
+
+@jit
+def tangent_rows(s: System, i: int, c: int, t: float, row: int, base: int) -> None:
+    """The same of its two tangents."""
+    g, out, contacts, x = s.stepping, s.out, s.contacts, s.x
+    motion, place, frame = np.empty(6), np.empty(3), g.D[row : row + 2]
+    tangents(out[4], out[5], out[6], frame)
+    relative_motion(s, c, t, motion)
+    for m in range(3):
+        place[m] = x[m] - contacts.share[c] * out[4 + m]
+    for r in range(2):
+        dx, dy, dz = frame[r, 0], frame[r, 1], frame[r, 2]
+        add_row(s.tree, s.S, contacts.body[c, 0], place, dx, dy, dz, g.row)
+        if contacts.kind[c] == PAIR:
+            add_row(s.tree, s.S, contacts.body[c, 1], place, -dx, -dy, -dz, g.row)
+        g.U[row + r] = dx * motion[0] + dy * motion[1] + dz * motion[2]
+        pack_row(s, i, row + r, base + r * s.stepping.rows.width[i])
+
+
+@jit
+def make_rows(s: System, t: float, k: int) -> int:
+    """Of the k selected contacts at s.q, s.v, with M factorised in s.M: gaps in s.gap, and in s.stepping their rows; how many rows."""
+    g, e, n, base = s.stepping, s.stepping.rows, 0, 0
+    for m in range(s.b.shape[0]):
+        s.b[m] = 0.0
+    update_bodies(s)
+    for i in range(k):
+        c = s.selected[i]
+        e.at[i], e.start[i], e.column_at[i], e.width[i] = n, base, g.first[c], g.first[c + 1] - g.first[c]
+        e.kind[i] = JOINT if s.contacts.kind[c] == DRY else NORMAL
+        contact_motion(s, c, t)
+        normal_row(s, i, c, n, base)
+        if s.contacts.friction[c, STATIC] > 0.0:
+            e.kind[i] = FRICTION
+            tangent_rows(s, i, c, t, n + 1, base + e.width[i])
+            n += 2
+            base += 2 * e.width[i]
+        n += 1
+        base += e.width[i]
+    e.at[k] = n
+    scale_rows(s, k)
+    return n
+
+
+@jit
+def scale_rows(s: System, k: int) -> None:
+    """Rows of B to length 1, one factor for both tangents; those that nothing moves by the factor of the row that moves most."""
+    g, e, largest = s.stepping, s.stepping.rows, 0.0
+    scale, B = g.scale, e.B
+    for row in range(e.at[k]):
+        largest = max(largest, scale[row])
+    if not largest > 0.0:
+        largest = 1.0
+    for i in range(k):
+        a, w, base = e.at[i], e.width[i], e.start[i]
+        rows = e.at[i + 1] - a
+        scale[a] = 1.0 / np.sqrt(scale[a] if scale[a] > IMMOVABLE * largest else largest)
+        if rows == 3:
+            mean = 0.5 * (scale[a + 1] + scale[a + 2])
+            scale[a + 1] = 1.0 / np.sqrt(mean if mean > IMMOVABLE * largest else largest)
+            scale[a + 2] = scale[a + 1]
+        for r in range(rows):
+            for m in range(base + r * w, base + (r + 1) * w):
+                B[m] *= scale[a + r]
