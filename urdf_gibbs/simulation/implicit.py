@@ -13,7 +13,6 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_coulomb, free_rough_rows
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
-from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.impact import REST
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
@@ -160,6 +159,15 @@ def hold_closed(s: System, st: State, k: int) -> None:
 
 
 @jit
+def add_friction_work(s: System, st: State, k: int) -> None:
+    """The work of the impulses along the walls and of joints, to st.friction_work: minus impulse times mean velocity."""
+    f = s.friction
+    for i in range(k):
+        for row in range(f.at[i] + (1 if s.selected[i] < f.joints else 0), f.at[i + 1]):
+            st.friction_work -= 0.5 * f.p[row] * (f.U[row] + after(s, st, row))
+
+
+@jit
 def bring_to_rest(s: System, st: State) -> int:
     """Close held contacts and stop them where they stick; others that were closed and approach by that are held as well."""
     for _ in range(MOST_HOLDS):
@@ -183,12 +191,11 @@ def bring_to_rest(s: System, st: State) -> int:
 @jit
 def implicit_step(s: System, st: State, r: Record) -> int:
     """One implicit step, and the choice of held contacts after it."""
-    nq, nv = s.q.shape[0], s.v.shape[0]
     h = min(st.brief, st.end - st.time)
     if st.controller_rate > 0.0:
         h = min(h, st.next_call - st.time)
     k = select_touching(s, st)
-    change, begin = np.empty(nv), st.time
+    begin = st.time
     for _ in range(HALVINGS):
         status = implicit_state(s, st, k, h)
         if status == OK:
@@ -202,9 +209,7 @@ def implicit_step(s: System, st: State, r: Record) -> int:
             break
         h *= 0.5
     hold_closed(s, st, k)
-    for m in range(nv):
-        change[m] = st.new[nq + m] - st.y[nq + m]
-    add_impulse_work(s, st, k, change)
+    add_friction_work(s, st, k)
     for j in range(st.F.shape[0]):
         for m in range(st.F.shape[1]):
             st.F[j, m] = st.new[m] - st.y[m] if j == 0 else 0.0
