@@ -326,7 +326,7 @@ def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -
     h = propose_step(s, st, tiny, by_function)
     if h == 0.0:
         return UNDERFLOW
-    if st.held_count > 0 and s.friction.rough and makes_no_progress(s, st, h):
+    if s.friction.rough and (st.held_count > 0 or st.together > 0) and makes_no_progress(s, st, h):
         return implicit_step(s, st, r)
     status, error = try_step(s, st, h, by_function)
     if status != OK:
