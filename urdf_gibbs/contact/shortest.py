@@ -39,6 +39,21 @@ def _reflect(A: Array, j: int, rows: int, columns: int) -> None:
 
 
 @jit
+def _reflect_back(A: Array, count: int, y: Array) -> None:
+    """The first ``count`` reflections of A on y (n,), the last one first: y becomes Q y."""
+    n = y.shape[0]
+    for j in range(count - 1, -1, -1):
+        square, dot = 1.0, y[j]
+        for i in range(j + 1, n):
+            square += A[i, j] * A[i, j]
+            dot += A[i, j] * y[i]
+        dot *= 2.0 / square
+        y[j] -= dot
+        for i in range(j + 1, n):
+            y[i] -= dot * A[i, j]
+
+
+@jit
 def _lead(A: Array, j: int, order: Indices, columns: int) -> float:
     """Brings the longest of the columns j ... columns - 1, counted from row j, to place j; its length."""
     n = A.shape[0]
@@ -100,15 +115,32 @@ def shortest_solution(S: Array, c: Array, x: Array) -> int:
             for j in range(i):
                 total -= W[j, i] * y[j]
             y[i] = total / W[i, i]
-        for j in range(rank - 1, -1, -1):  # Q' z: the reflections, last one first
-            square, dot = 1.0, y[j]
-            for i in range(j + 1, n):
-                square += W[i, j] * W[i, j]
-                dot += W[i, j] * y[i]
-            dot *= 2.0 / square
-            y[j] -= dot
-            for i in range(j + 1, n):
-                y[i] -= dot * W[i, j]
+        _reflect_back(W, rank, y)
     for i in range(n if rank > 0 else 0):
         x[order[i]] = y[i]
+    return rank
+
+
+@jit
+def row_space(S: Array, Q: Array) -> int:
+    """The first columns of Q (n, n): an orthonormal basis of the rows of S (n, n); gives their number, the rank of S."""
+    n = S.shape[0]
+    A, order = np.empty((n, n)), np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+        for j in range(n):
+            A[i, j] = S[j, i]
+    rank, first = 0, 0.0
+    for j in range(n):
+        length = _lead(A, j, order, n)
+        if j == 0:
+            first = length
+        if not length > RANK * first:
+            break
+        _reflect(A, j, n, n)
+        rank += 1
+    for c in range(rank):
+        for i in range(n):
+            Q[i, c] = 1.0 if i == c else 0.0
+        _reflect_back(A, rank, Q[:, c])
     return rank

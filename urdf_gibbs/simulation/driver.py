@@ -11,9 +11,10 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.dry_joints import joint_stops, keep_dry_forces, least_slide
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
-from urdf_gibbs.simulation.friction import clear_friction, outruns_start, up_to_stop, update_sliding
+from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.friction_work import add_step_work, friction_power
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
+from urdf_gibbs.simulation.implicit import implicit_step, makes_no_progress
 from urdf_gibbs.simulation.landing import first_release, land, penetrates
 from urdf_gibbs.simulation.layout import (
     ACCEL,
@@ -43,6 +44,7 @@ from urdf_gibbs.simulation.record import has_room, write_friction, write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, MAX_STALLS, resolve_contacts, resolve_jam
 from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
+from urdf_gibbs.simulation.sliding import outruns_slowness, up_to_stop, update_sliding, use_allowed_forces
 from urdf_gibbs.simulation.switching import call_switches, first_stop, first_switch, is_crawling
 from urdf_gibbs.simulation.turning import MAX_TURN, bound_turning, longest_safe_step
 
@@ -90,7 +92,13 @@ def refresh(s: System, st: State, r: Record) -> int:
             return NOT_FINITE
     s.friction.stopping = 0
     if st.held_count > 0 and s.friction.acts:
-        update_sliding(s, st)
+        if update_sliding(s, st):
+            s.least_force = 0.0
+            status = derivative(s, st, st.time, PRESENT, 0)
+            if status != OK:
+                return status
+            st.power[0] = friction_power(s, st)
+        use_allowed_forces(s, st)
     elif st.held_count > 0:
         use_pushing_forces(s, st)
     keep_dry_forces(s, st)
@@ -255,7 +263,7 @@ def try_step(s: System, st: State, h: float, by_function: bool) -> tuple[int, fl
             return status, error
         reject(st, h * (max(0.2, step_factor(error)) if status == OK and np.isfinite(error) else 0.2))
         return CRAWLING if s.in_stages and is_crawling(st) else RETRY, error
-    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_start(s, st):
+    if st.held_count > 0 and s.friction.acts and h > SHORT and outruns_slowness(s, st):
         return reject(st, 0.5 * h), error
     bound_turning(s, st)
     most = bounded_step(s, st, h, by_function)
@@ -318,6 +326,8 @@ def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -
     h = propose_step(s, st, tiny, by_function)
     if h == 0.0:
         return UNDERFLOW
+    if s.friction.rough and (st.held_count > 0 or st.together > 0) and makes_no_progress(s, st, h):
+        return implicit_step(s, st, r)
     status, error = try_step(s, st, h, by_function)
     if status != OK:
         return status

@@ -14,8 +14,8 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, call2, call4, jit
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
-from urdf_gibbs.simulation.friction import rough_forces
 from urdf_gibbs.simulation.friction_work import friction_power
+from urdf_gibbs.simulation.held_forces import rough_forces
 from urdf_gibbs.simulation.layout import (
     ATOL,
     DENSE,

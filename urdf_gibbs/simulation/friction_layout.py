@@ -5,7 +5,7 @@ from __future__ import annotations
 from urdf_gibbs.contact.coulomb.problem import Problem
 from urdf_gibbs.engine.struct import Float, Float1, Float2, Int, Int1, Struct, struct
 
-# How a contact is held: not at all, at rest, while it slides or has just begun to, without friction.
+# How a contact is held: not at all, at rest, while it slides, while it slides slowly or begins to, without friction.
 FREE, STICKS, SLIDES, STARTS, SMOOTH = range(5)
 STATIC, KINETIC = range(2)  # columns of Contacts.friction
 
@@ -39,6 +39,9 @@ class Friction(Struct):
     # all contacts
     mode: Int1  # (contacts,) FREE, STICKS, SLIDES, STARTS or SMOOTH; FREE of a joint: not known yet
     way: Float2  # (contacts, 3) unit direction in which it slides, or has slid last, world axes; of a joint 1 or -1, then zeros
+    slow: Float1  # (contacts,) the speed below which it slides slowly [m/s]
+    lag: Float1  # (contacts,) how far the friction of one that slides slowly looks ahead [s]
+    ahead: Float2  # (contacts, 2) the direction that the friction of one that slides slowly opposes, in its tangents
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes
     stopping: Int  # whether a contact that slides has come to its end

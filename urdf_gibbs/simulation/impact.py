@@ -11,7 +11,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import SINK
-from urdf_gibbs.simulation.friction import rough_opening_rate
+from urdf_gibbs.simulation.held_forces import rough_opening_rate
 from urdf_gibbs.simulation.layout import CHOOSE_HELD, IMPACT, LCP, LEAST_NORM, OK, OPENING_RATE, PROJECT, RESTING, State, System
 from urdf_gibbs.simulation.rows import add_response, contact_rows, factorise_mass, free_rows, load_state, select_held, solve
 

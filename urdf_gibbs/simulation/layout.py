@@ -150,6 +150,12 @@ class State(Struct):
     law: Int
     applied_law: Int  # of the last impact
     impact_in_paradox: Int  # 1: where no contact forces exist there is an impact without collision
+    crawls: Int  # how many of the last steps were very short
+    together: Int  # how many implicit steps are to follow
+    in_a_row: Int  # how many followed each other the last time
+    brief: Float  # length of an implicit step [s]
+    last_implicit: Float  # time of the last one [s]
+    hurried_at: Float  # time of the last impact whose number is a multiple of HURRIED_IMPACTS [s]
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL
     # the step that is being tried

@@ -188,6 +188,9 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         D=np.zeros((rows, 3)),
         K=np.zeros(rows * rows),
         way=np.zeros((nc, 3)),
+        slow=np.zeros(nc),
+        lag=np.zeros(nc),
+        ahead=np.zeros((nc, 2)),
         stop=np.zeros(nc),
         force=np.zeros((nc, 3)),
     )

@@ -41,6 +41,8 @@ MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
 MAX_SETTLINGS = 12  # rounds of choosing the held contacts
 MAX_REPEATS = 10  # State.repeats stops counting here
 MAX_STALLS = 1000  # consecutive steps and impacts that hardly advance time
+HURRIED_IMPACTS = 50  # with friction, in less than this many times ``zeno``: so many implicit steps of this length [s] follow
+IMPLICIT_STEPS, IMPLICIT_STEP = 16, 1e-5
 COUNTED_IMPACTS = 1000  # in less than this many times ``zeno``: the motion chatters
 
 
@@ -134,6 +136,10 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
         st.cycles += 1
         st.energy_at_rest += taken
     st.last_impact = st.time
+    if s.friction.rough and st.impacts % HURRIED_IMPACTS == 0:
+        if st.time - st.hurried_at < HURRIED_IMPACTS * st.zeno:
+            st.together, st.brief = IMPLICIT_STEPS, IMPLICIT_STEP
+        st.hurried_at = st.time
     if st.impacts % COUNTED_IMPACTS == 0:
         long = st.time - st.counted_at > COUNTED_IMPACTS * st.zeno
         st.counted_at = st.time

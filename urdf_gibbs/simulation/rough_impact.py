@@ -29,9 +29,11 @@ from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH,
 from urdf_gibbs.simulation.impact import CLOSED, NEAR, REST, STUCK, at_rest, end_short_bounces
 from urdf_gibbs.simulation.layout import OK, PARADOX, ROUGH_CHOOSE, ROUGH_IMPACT, ROUGH_PARADOX, ROUGH_PROJECT, State, System
 from urdf_gibbs.simulation.rows import factorise_mass, load_state, select_held
+from urdf_gibbs.simulation.sliding import LAG
 
 Array = Any
 
+SLOWEST = 1e-4  # m/s: contacts that slide slower may be brought to rest at once where there are no forces else
 MOST_ROUNDS = 100  # of an impact; half of them with restitution
 
 
@@ -184,8 +186,8 @@ def impact_without_collision(s: System, st: State, k: int, approach: float) -> f
 
 
 @jit
-def look_at_sliding(s: System, k: int) -> None:
-    """s.friction.trial of the k contacts, and the way of those that slide, by their velocities."""
+def look_at_sliding(s: System, k: int, slow: float) -> None:
+    """s.friction.trial of the k contacts, and the way of those that slide, by their velocities. Below the speed ``slow`` they may stop."""
     f = s.friction
     for i in range(k):
         c, first = s.selected[i], f.at[i]
@@ -194,7 +196,7 @@ def look_at_sliding(s: System, k: int) -> None:
             continue
         x, y = f.U[first + 1], f.U[first + 2]
         speed = np.sqrt(x * x + y * y)
-        f.trial[i] = SLIDES if speed > STILL else STICKS
+        f.trial[i] = (SLIDES if speed > slow else STARTS) if speed > STILL else STICKS
         if speed > STILL:
             for m in range(3):
                 f.way[c, m] = (x * f.D[first + 1, m] + y * f.D[first + 2, m]) / speed
@@ -223,6 +225,18 @@ def begin_to_slide(s: System, k: int) -> bool:
 
 
 @jit
+def stop_slow(s: System, k: int) -> None:
+    """Slow members that a moment brings to rest stick from now on; their forces are inside of their cones."""
+    f = s.friction
+    for i in range(k):
+        c, first = s.selected[i], f.at[i]
+        if f.member[i] and f.trial[i] == STARTS:
+            most = s.contacts.friction[c, KINETIC] * f.p[first]
+            if np.hypot(f.p[first + 1], f.p[first + 2]) < (1.0 - 1e-9) * most:
+                f.trial[i] = STICKS
+
+
+@jit
 def solve_rough_resting(s: System, k: int, brief: Array) -> float:
     """Coulomb's law for the accelerations of those of the k contacts that are at rest, which become members; gives the certificate.
 
@@ -233,6 +247,10 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
     for i in range(k):
         f.member[i] = 0
     copy(f.W, f.b)
+    for i in range(k):
+        if f.trial[i] == STARTS:
+            f.b[f.at[i] + 1] += f.U[f.at[i] + 1] / LAG
+            f.b[f.at[i] + 2] += f.U[f.at[i] + 2] / LAG
     for _ in range(k + 1):
         grown = False
         for i in range(k):
@@ -249,6 +267,7 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
             s.accel[i] = acceleration(s, f.at[i], n)
     if begin_to_slide(s, k):
         certificate = ask_coulomb(s, k)
+    stop_slow(s, k)
     return certificate
 
 
@@ -274,16 +293,19 @@ def choose_rough(s: System, st: State, k: int) -> int:
         c = s.selected[i]
         stays = (st.ends_cycle or st.suspects[c]) and s.contacts.restitution[c] < 1.0
         brief[i] = max(st.zeno, st.cycle) if stays else st.zeno
-    look_at_sliding(s, k)
+    look_at_sliding(s, k, STILL)
     free = np.empty(k)
     copy(s.accel, free)
-    if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps without those that are lifted, however briefly
-        for i in range(k):
-            brief[i] = 0.0
-            s.accel[i] = free[i]
-        look_at_sliding(s, k)
-        if not solve_rough_resting(s, k, brief) < SOLVED:
-            return PARADOX
+    if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps slow ones stop soon
+        copy(free, s.accel[:k])
+        look_at_sliding(s, k, SLOWEST)
+        if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps without those that are lifted, however briefly
+            for i in range(k):
+                brief[i] = 0.0
+                s.accel[i] = free[i]
+            look_at_sliding(s, k, SLOWEST)
+            if not solve_rough_resting(s, k, brief) < SOLVED:
+                return PARADOX
     n = f.at[k]
     bound = rough_calm(s, n)
     for i in range(k):
@@ -292,6 +314,7 @@ def choose_rough(s: System, st: State, k: int) -> int:
         elif f.member[i] and acceleration(s, f.at[i], n) <= bound:
             st.held[s.selected[i]] = 1
             f.mode[s.selected[i]] = f.trial[i]
+            f.lag[s.selected[i]] = LAG
     return OK
 
 

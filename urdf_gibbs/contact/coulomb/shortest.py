@@ -19,6 +19,7 @@ STILL = 1e-9  # of the largest velocity of the problem: a contact that moves les
 TURNS = 60
 EXACT = 1e-14  # of the largest impulse
 REGULAR = 1e-12
+FAR = 1e9  # of the largest of g: where w goes this far there is no such x
 ZERO, RAY, CONE, SPAN, HALF = range(5)  # sets: nothing, multiples >= 0 of a vector, a friction cone, an interval, numbers >= 0
 
 
@@ -162,8 +163,8 @@ def _curvature(Q: Array, at: Indices, form: Array, w: Array, H: Array) -> None:
 
 
 @jit
-def _climb(Q: Array, at: Indices, form: Array, g: Array, x: Array) -> bool:
-    """x: the shortest in its sets with Qᵀ x = g; whether it was found."""
+def shortest_in_sets(Q: Array, at: Indices, form: Array, g: Array, x: Array) -> bool:
+    """x (n,): the shortest in its sets with Qᵀ x = g, Q (n, rank) with orthonormal columns; whether it was found."""
     rank = g.shape[0]
     w, F, move, next_w, H = np.empty(rank), np.empty(rank), np.empty(rank), np.empty(rank), np.empty((rank, rank))
     copy(g, w)
@@ -190,6 +191,8 @@ def _climb(Q: Array, at: Indices, form: Array, g: Array, x: Array) -> bool:
             t *= 0.5
         value = ahead
         copy(next_w, w)
+        if largest_of(w) > FAR * size:
+            return False
     return largest_of(F) <= 1e3 * EXACT * size
 
 
@@ -215,7 +218,7 @@ def shortest(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: A
     _sets(K, b, kind, at, mu, reach, slide, p, form)
     onto(Q, rank, p, g)
     fill(x, 0.0)
-    if not _climb(Q, at, form, g, x):
+    if not shortest_in_sets(Q, at, form, g, x):
         return
     before = certificate(K, b, kind, at, mu, reach, slide, p)
     copy(p, q)
