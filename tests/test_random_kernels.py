@@ -332,9 +332,20 @@ quotients = st.lists(st.tuples(st.sampled_from((*OPERATIONS, *DIVISIONS)), place
 FUZZ = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@settings(FUZZ, max_examples=2000)
+@settings(FUZZ, max_examples=600)
 @given(polynomials, values, st.integers(1, 6))
 def test_simplification_of_a_polynomial_keeps_its_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    keeps_its_value(steps, inputs, count)
+
+
+@pytest.mark.nightly
+@settings(FUZZ, max_examples=5000)
+@given(polynomials, values, st.integers(1, 6))
+def test_simplification_of_many_polynomials_keeps_their_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    keeps_its_value(steps, inputs, count)
+
+
+def keeps_its_value(steps: Sequence[Step], inputs: Sequence[float], count: int) -> None:
     nodes, exact = run(steps, inputs)
     outputs, expected = nodes[-count:], exact[-count:]
     assert not wrong_values(outputs, expected, inputs), "as traced"
