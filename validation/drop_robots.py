@@ -8,7 +8,7 @@ field) or on both in turn, with their joint limits on and restitution 0 and 0.5,
 --runs that is every robot twice. Gaps are computed here, from ``frame_placement`` and ``wall.gap``, at all rows and at times between
 them. A run is set by the seed, its robot and its number among that robot's runs.
 
-By the events penetration is below 1e-8 m and energy does not grow. Time steps of length h may sink by ½ h² a + 1e-8 m, a being the
+By the events penetration must be below 1e-8 m, and energy must not grow. Time steps of length h may sink by ½ h² a + 1e-8 m, a being the
 largest acceleration of a gap along a motion with the velocities of the run, and energy may grow by what a step of the second order
 leaves: (h ω)², ω being the fastest rate of a joint, of the largest kinetic energy. Both are worked out here from the rows of each run.
 """
