@@ -4,12 +4,14 @@
     python validation/mutant_driver.py FOLDER build NAME ...     driver.ll.xz of the tree, with the functions of these names changed
 
 NAME is ``module.function``, or * for everything. What is compiled for an entry depends on the functions that it calls, and on what they
-call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept.
+call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept: each
+is optimised alone, and they are only put together. They are kept by the stamp of the sources, for later runs as well.
 """
 
 from __future__ import annotations
 
 import importlib
+import lzma
 import os
 import subprocess
 import sys
@@ -49,26 +51,48 @@ def reached(entry: jit.Entry) -> set[str]:
 
 
 def texts_of(names: list[str]) -> dict[str, str]:
-    """The modules of these entries."""
+    """The modules of these entries, optimised."""
     chosen = {name: jit.entries[name] for name in names}
     build_driver.jit = SimpleNamespace(entries=chosen, OUT_OF_MEMORY=jit.OUT_OF_MEMORY)  # type: ignore[assignment]
     try:
-        return dict(zip(chosen, build_driver.compile_entries(), strict=True))
+        return {name: build_driver.link([text]) for name, text in zip(chosen, build_driver.compile_entries(), strict=True)}
     finally:
         build_driver.jit = jit
 
 
+def together(texts: list[str]) -> str:
+    """One module of modules that are optimised: their own functions are internal, and get other names where those are taken."""
+    import llvmlite.binding as llvm
+
+    context = llvm.create_context()
+    first, *others = (llvm.parse_assembly(text, context) for text in texts)
+    for module in others:
+        first.link_in(module)
+    return str(first)
+
+
+def keep(folder: Path) -> None:
+    """The texts of all entries, written to the folder, unless they are there."""
+    if folder.exists():
+        return
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+    unfinished.mkdir(parents=True)
+    for name, text in texts_of(list(jit.entries)).items():
+        (unfinished / f"{name}.ll").write_text(text)
+    unfinished.rename(folder)
+
+
 def main(folder: Path, task: str, changed: list[str]) -> None:
     if task == "keep":
-        for name, text in texts_of(list(jit.entries)).items():
-            (folder / f"{name}.ll").write_text(text)
+        keep(folder)
         return
     everything = changed == ["*"]
     again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
     new = texts_of(again) if again else {}
     texts = [new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries]
-    text = build_driver.portable_module(texts)
-    driver_code.SHIPPED.write_bytes(driver_code.packed(driver_code.stamp(), "with an error planted", text))
+    text = build_driver.without_attributes(build_driver.shorten_names(build_driver.without_target(together(texts))))
+    module = f"; sources {driver_code.stamp()}\n; with an error planted\n{build_driver.check(text)}"
+    driver_code.SHIPPED.write_bytes(lzma.compress(module.encode(), preset=0))
     print(f"compiled again: {', '.join(again) or 'nothing'}")
 
 
