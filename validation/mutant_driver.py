@@ -5,12 +5,14 @@
 
 NAME is ``module.function``, or * for everything. What is compiled for an entry depends on the functions that it calls, and on what they
 call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept: each
-is optimised alone, and they are only put together. They are kept by the stamp of the sources, for later runs as well.
+is optimised alone, and they are only put together. They are kept by the stamp of the sources, for later runs as well. The entries that
+are concerned are also written as a module of their own: tests take the machine code of all others from the driver without the error.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import lzma
 import os
 import subprocess
@@ -21,6 +23,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from urdf_gibbs.engine import build_driver, driver_code, jit
+
+PART = "mutant_part.json"  # beside this file: the entries that are concerned, for mutant_profile.py
 
 for source in driver_code.sources():  # their decorators register all functions
     if source.name != "numba_types.py":  # which imports Numba
@@ -39,15 +43,44 @@ def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 def reached(entry: jit.Entry) -> set[str]:
     """``module.function`` of all that is compiled into an entry."""
-    found: set[str] = set()
+    return {f"{function.__module__}.{function.__name__}" for function in _compiled_into(entry)}
+
+
+def _compiled_into(entry: jit.Entry) -> list[Callable[..., Any]]:
+    found: list[Callable[..., Any]] = []
     waiting: list[Callable[..., Any]] = [entry.function]
     while waiting:
         function = waiting.pop()
-        name = f"{function.__module__}.{function.__name__}"
-        if name not in found:
-            found.add(name)
+        if function not in found:
+            found.append(function)
             waiting += called(function)
     return found
+
+
+def linked_to(entry: jit.Entry) -> set[str]:
+    """The other entries that an entry calls by their names, not by their addresses in ``blocks``."""
+    found = set()
+    for function in _compiled_into(entry):
+        values = [function.__globals__.get(name) for name in function.__code__.co_names]
+        values += [
+            getattr(module, name, None) for module in values if isinstance(module, ModuleType) for name in function.__code__.co_names
+        ]
+        found |= {value.name for value in values if isinstance(value, jit.Entry) and value.number is None}
+    return found
+
+
+def concerned(changed: list[str]) -> list[str]:
+    """Entries that have changed, that call such by name, again and again, and all that these call by name: a module of its own."""
+    links = {name: linked_to(entry) for name, entry in jit.entries.items()}
+    found, before = set(changed), -1
+    while len(found) > before:
+        before = len(found)
+        found |= {name for name, others in links.items() if others & found}
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        found |= {other for name in found for other in links[name]}
+    return [name for name in jit.entries if name in found]
 
 
 def texts_of(names: list[str]) -> dict[str, str]:
@@ -71,6 +104,16 @@ def together(texts: list[str]) -> str:
     return str(first)
 
 
+def portable(texts: dict[str, str]) -> str:
+    """The modules of these entries as one for driver_code."""
+    build_driver.jit = SimpleNamespace(entries=texts)  # type: ignore[assignment]
+    try:
+        one = build_driver.without_target(together(list(texts.values())))
+        return build_driver.check(build_driver.without_attributes(build_driver.shorten_names(one)))
+    finally:
+        build_driver.jit = jit
+
+
 def keep(folder: Path) -> None:
     """The texts of all entries, written to the folder, unless they are there."""
     if folder.exists():
@@ -89,10 +132,12 @@ def main(folder: Path, task: str, changed: list[str]) -> None:
     everything = changed == ["*"]
     again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
     new = texts_of(again) if again else {}
-    texts = [new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries]
-    text = build_driver.without_attributes(build_driver.shorten_names(build_driver.without_target(together(texts))))
-    module = f"; sources {driver_code.stamp()}\n; with an error planted\n{build_driver.check(text)}"
-    driver_code.SHIPPED.write_bytes(lzma.compress(module.encode(), preset=0))
+    texts = {name: new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries}
+    head = f"; sources {driver_code.stamp()}\n; with an error planted\n"
+    driver_code.SHIPPED.write_bytes(lzma.compress((head + portable(texts)).encode(), preset=0))
+    chosen = concerned(again)
+    part = portable({name: texts[name] for name in chosen}) if chosen else ""
+    (Path(__file__).parent / PART).write_text(json.dumps({"entries": chosen, "text": part}))
     print(f"compiled again: {', '.join(again) or 'nothing'}")
 
 

@@ -17,6 +17,7 @@ import argparse
 import ast
 import hashlib
 import json
+import lzma
 import math
 import os
 import queue
@@ -236,6 +237,7 @@ class Tree:
         built = subprocess.run([sys.executable, "-c", BUILD_SETTINGS], env=common, capture_output=True, text=True, check=True)
         self.compiling = Runner(self.root, {**common, **json.loads(built.stdout)}, COMPILING)
         listed = subprocess.run([sys.executable, "-c", DRIVER_SOURCES], env=common, capture_output=True, text=True, check=True)
+        (self.root / "validation" / "mutant_right.ll").write_bytes(lzma.decompress(self.driver.read_bytes()))
         stamp, *compiled = listed.stdout.split()
         self.texts, self.compiled = TEXTS / stamp, set(compiled)
 
@@ -300,6 +302,7 @@ class Tree:
         finally:
             self._write(path, right)
             self.driver.write_bytes(shipped)
+            (self.root / "validation" / "mutant_part.json").unlink(missing_ok=True)
             shutil.rmtree(self.root / "own", ignore_errors=True)
 
     def _drive(self, *task: str) -> str:
