@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# pip leaves bytecode to the first import, as most modules of most packages are never imported: half a minute of an installation.
+# It is written then, whatever the shell says of it: some fifty processes that tests start import the package.
+export PYTHONDONTWRITEBYTECODE =
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test nightly mutants lint driver bench validation pictures docs wheel clean
 
 demo: $(VENV)/.run
 	$(BIN)/urdf-gibbs demo
 
-# Bytecode is written, whatever the shell says of it: some fifty processes that tests start import the package.
-test nightly: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
 
@@ -53,11 +55,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
+	$(PIP) -e '.[all]'
 	touch $@
 
 $(VENV)/.validation $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	$(PIP) -e '.[$*]'
 	touch $@ $(VENV)/.run
 
 wheel: $(VENV)/.dev

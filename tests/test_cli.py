@@ -11,6 +11,8 @@ from examples import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
+from urdf_gibbs.engine.driver_code import SHIPPED
+from urdf_gibbs.engine.objects import cache_folder
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,7 +80,9 @@ def test_a_wheel_simulates_away_from_the_checkout(tmp_path: Path) -> None:
         "from urdf_gibbs.simulation.scenario import read_scenario\n"
         "print(len(ug.simulate(**read_scenario('branched12').arguments()).impacts), 'numba' in sys.modules)"
     )
-    environment = {"PYTHONPATH": str(target), "PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert (target / "urdf_gibbs" / "engine" / SHIPPED.name).read_bytes() == SHIPPED.read_bytes()
+    # The cache is that of this run: without one, test_driver_code.py.
+    environment = {"PYTHONPATH": str(target), "PATH": "", "URDF_GIBBS_CACHE": str(cache_folder() or "")}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
     assert run.stdout.splitlines()[0].startswith(str(target))
     assert run.stdout.splitlines()[1].startswith(f"12 {target}")

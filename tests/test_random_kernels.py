@@ -332,9 +332,20 @@ quotients = st.lists(st.tuples(st.sampled_from((*OPERATIONS, *DIVISIONS)), place
 FUZZ = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@settings(FUZZ, max_examples=2000)
+@settings(FUZZ, max_examples=600)
 @given(polynomials, values, st.integers(1, 6))
 def test_simplification_of_a_polynomial_keeps_its_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    polynomial_keeps_its_value(steps, inputs, count)
+
+
+@pytest.mark.nightly
+@settings(FUZZ, max_examples=5000)
+@given(polynomials, values, st.integers(1, 6))
+def test_simplification_of_many_polynomials_keeps_their_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    polynomial_keeps_its_value(steps, inputs, count)
+
+
+def polynomial_keeps_its_value(steps: Sequence[Step], inputs: Sequence[float], count: int) -> None:
     nodes, exact = run(steps, inputs)
     outputs, expected = nodes[-count:], exact[-count:]
     assert not wrong_values(outputs, expected, inputs), "as traced"
@@ -343,9 +354,20 @@ def test_simplification_of_a_polynomial_keeps_its_value(steps: list[Step], input
     assert not wrong_values(simplified(simple, Graph()), expected, inputs), "simplified again"
 
 
-@settings(FUZZ, max_examples=1000)
+@settings(FUZZ, max_examples=400)
 @given(quotients, values, st.integers(1, 4))
 def test_simplification_of_a_quotient_keeps_its_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    quotient_keeps_its_value(steps, inputs, count)
+
+
+@pytest.mark.nightly
+@settings(FUZZ, max_examples=3000)
+@given(quotients, values, st.integers(1, 4))
+def test_simplification_of_many_quotients_keeps_their_value(steps: list[Step], inputs: list[float], count: int) -> None:
+    quotient_keeps_its_value(steps, inputs, count)
+
+
+def quotient_keeps_its_value(steps: Sequence[Step], inputs: Sequence[float], count: int) -> None:
     nodes, exact = run(steps, inputs)
     outputs, expected = nodes[-count:], exact[-count:]
     assert not wrong_values(outputs, expected, inputs), "as traced"

@@ -22,7 +22,14 @@ def test_formulations_of_large_trees_agree_with_pinocchio(text: str, base: str, 
     agrees_with_pinocchio(text, base, seed)
 
 
-@settings(SLOW, max_examples=30)
+@pytest.mark.nightly
+@settings(SLOW, max_examples=120)
+@given(small_trees, bases, st.integers(0, 10**6))
+def test_formulations_of_many_trees_agree_with_pinocchio(text: str, base: str, seed: int) -> None:
+    agrees_with_pinocchio(text, base, seed)
+
+
+@settings(SLOW, max_examples=12)
 @given(small_trees, bases, st.integers(0, 10**6))
 def test_formulations_agree_with_pinocchio(text: str, base: str, seed: int) -> None:
     agrees_with_pinocchio(text, base, seed)
