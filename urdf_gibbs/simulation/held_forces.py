@@ -199,7 +199,7 @@ def keep_held(s: System, k: int) -> float:
     elif by_coulomb(s, k) <= 1.0:  # allowed ones at the rim of what is possible
         shortest_impulses(f.problem)
         hand_back(s, k, f.problem.at[f.problem.count])
-        return 0.0
+        return min(least_margin(s, k), 0.0)
     spread(s, k, at, x)
     return margin
 

@@ -16,14 +16,13 @@ from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, 
 from urdf_gibbs.simulation.impact import REST
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
-from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, find_closed, resolve_contacts, select_closed
+from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, find_closed, follow_implicitly, resolve_contacts, select_closed
 from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
 
 CRAWL = 1e-7  # s: shorter steps are very short
 MOST_CRAWLS = 12  # very short steps in a row before an implicit one; a contact that stops takes about ten
 SHORTEST, LONGEST = 1e-6, 1e-5  # s: implicit steps
-MOST_TOGETHER = 64  # implicit steps before an explicit one is tried again
 DEEPEST = 1e-10  # m: a free contact must not be deeper inside of a wall after the step
 HALVINGS = 30
 PULLS = 1e-9  # of the largest force
@@ -49,9 +48,10 @@ def makes_no_progress(s: System, st: State, h: float) -> bool:
     if not slides:
         return False
     recent = st.time - st.last_implicit < 20.0 * st.brief
-    st.brief = min(2.0 * st.brief, LONGEST) if recent else SHORTEST
-    st.together = min(2 * st.in_a_row + 1, MOST_TOGETHER) if recent else 0
-    st.in_a_row = st.together
+    if recent:
+        follow_implicitly(st, min(2.0 * st.brief, LONGEST))
+    else:
+        st.in_a_row, st.brief = 1, SHORTEST
     st.crawls = MOST_CRAWLS // 2
     return True
 
@@ -216,7 +216,10 @@ def implicit_step(s: System, st: State, r: Record) -> int:
     copy(st.new, st.y)
     st.time = begin + h
     st.accepted += 1
+    st.stalls = 0
     st.last_implicit = st.time
+    st.implicit_steps += 1
+    st.implicit_time += h
     status = bring_to_rest(s, st)
     if status != OK:
         return status

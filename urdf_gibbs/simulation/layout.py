@@ -155,6 +155,8 @@ class State(Struct):
     in_a_row: Int  # how many followed each other the last time
     brief: Float  # length of an implicit step [s]
     last_implicit: Float  # time of the last one [s]
+    implicit_steps: Int  # how many there were
+    implicit_time: Float  # their lengths together [s]
     hurried_at: Float  # time of the last impact whose number is a multiple of HURRIED_IMPACTS [s]
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL

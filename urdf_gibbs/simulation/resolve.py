@@ -41,8 +41,9 @@ MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
 MAX_SETTLINGS = 12  # rounds of choosing the held contacts
 MAX_REPEATS = 10  # State.repeats stops counting here
 MAX_STALLS = 1000  # consecutive steps and impacts that hardly advance time
-HURRIED_IMPACTS = 50  # with friction, in less than this many times ``zeno``: so many implicit steps of this length [s] follow
-IMPLICIT_STEPS, IMPLICIT_STEP = 16, 1e-5
+HURRIED_IMPACTS, HURRIED_TIME = 50, 2e-3  # with friction in several contacts, in less than this time [s]: implicit steps follow
+IMPLICIT_STEP = 3e-5  # s, of these
+FIRST_ROW, LONGEST_ROW = 16, 512  # implicit steps that follow each other: twice as many each time, while they are needed soon again
 COUNTED_IMPACTS = 1000  # in less than this many times ``zeno``: the motion chatters
 
 
@@ -104,6 +105,14 @@ def kinetic_change(s: System, st: State, k: int) -> float:
 
 
 @jit
+def follow_implicitly(st: State, length: float) -> None:
+    """Implicit steps of this length follow (implicit.py)."""
+    recent = st.time - st.last_implicit <= st.in_a_row * st.brief
+    st.in_a_row = min(2 * st.in_a_row, LONGEST_ROW) if recent and st.in_a_row > 0 else FIRST_ROW
+    st.together, st.brief = st.in_a_row, length
+
+
+@jit
 def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
     """Apply and record the impact of the k closed contacts."""
     before = r.impact_y[r.impacts]
@@ -137,8 +146,8 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
         st.energy_at_rest += taken
     st.last_impact = st.time
     if s.friction.rough and st.impacts % HURRIED_IMPACTS == 0:
-        if st.time - st.hurried_at < HURRIED_IMPACTS * st.zeno:
-            st.together, st.brief = IMPLICIT_STEPS, IMPLICIT_STEP
+        if st.time - st.hurried_at < HURRIED_TIME and st.held_count > 1:
+            follow_implicitly(st, IMPLICIT_STEP)
         st.hurried_at = st.time
     if st.impacts % COUNTED_IMPACTS == 0:
         long = st.time - st.counted_at > COUNTED_IMPACTS * st.zeno

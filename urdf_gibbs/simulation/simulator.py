@@ -257,6 +257,8 @@ class Simulator:
             "impacts": state.impacts,
             "cycles": state.cycles,
             "energy_at_rest": state.energy_at_rest,
+            "implicit_steps": state.implicit_steps,
+            "implicit_time": state.implicit_time,
             "seconds": seconds,
         }
 
