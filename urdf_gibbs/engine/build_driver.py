@@ -182,6 +182,7 @@ def without_target(text: str) -> str:
     Nothing reads the exceptions: an entry that fails returns a status.
     """
     text = re.sub(r"(?<=store ptr )@\.const\.picklebuf\.[\w.]+", "null", text)
+    text = re.sub(r", !numba_exception_output !\d+", "", text)
     return re.sub(r"^(target (datalayout|triple)|source_filename) = .*\n", "", text, flags=re.MULTILINE)
 
 

@@ -21,7 +21,7 @@ from urdf_gibbs.simulation.rough_impact import project_rough
 from urdf_gibbs.simulation.rows import load_state, update_gaps
 
 CRAWL = 1e-7  # s: shorter steps are very short
-MOST_CRAWLS = 12  # very short steps in a row before an implicit one; a contact that stops takes about ten
+MOST_CRAWLS = 24  # very short steps in a row before an implicit one; a contact that stops takes about ten
 SHORTEST, LONGEST = 1e-6, 1e-5  # s: implicit steps
 DEEPEST = 1e-10  # m: a free contact must not be deeper inside of a wall after the step
 HALVINGS = 30
@@ -52,7 +52,7 @@ def makes_no_progress(s: System, st: State, h: float) -> bool:
         follow_implicitly(st, min(2.0 * st.brief, LONGEST))
     else:
         st.in_a_row, st.brief = 1, SHORTEST
-    st.crawls = MOST_CRAWLS // 2
+    st.crawls = 0
     return True
 
 
