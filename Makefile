@@ -66,4 +66,4 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -m build --wheel
 
 clean:
-	rm -rf $(VENV) dist build docs/site validation/report.html validation/animations urdf-gibbs-demo.html
+	rm -rf $(VENV) dist build docs/site validation/report.html validation/animations urdf-gibbs-demo.html validation/.mutants_cache

@@ -69,6 +69,14 @@ def test_a_sphere_touches_a_wall_at_its_side() -> None:
     np.testing.assert_allclose(impact.positions[0], [0.0, 0.0, 0.0], atol=ROUND_OFF)
 
 
+def test_velocities_at_a_wall_that_moves_are_relative_to_it() -> None:
+    wall = walls.Plane((0, 0, 1), motion=walls.Drift((0.7, 0.2, 0.5)))
+    impact = Simulator(load(PLANE), walls=wall, points=["m"], restitution=0.5).impact([0.3, 0.0], [0.1, -1.0])
+    assert impact is not None
+    np.testing.assert_allclose(impact.velocities_before[0], [-0.6, -0.2, -1.5], atol=ROUND_OFF)
+    np.testing.assert_allclose(impact.velocities_after[0], [-0.6, -0.2, 0.75], atol=ROUND_OFF)
+
+
 @pytest.mark.parametrize("ratio", [0.0, -2.0])
 def test_damping_slows_a_slide_down_exponentially(ratio: float) -> None:
     """m v' = -c v; a joint that follows ``ratio`` times as fast adds ratio^2 of its own mass and damping."""

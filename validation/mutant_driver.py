@@ -4,12 +4,16 @@
     python validation/mutant_driver.py FOLDER build NAME ...     driver.ll.xz of the tree, with the functions of these names changed
 
 NAME is ``module.function``, or * for everything. What is compiled for an entry depends on the functions that it calls, and on what they
-call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept.
+call, but not on other entries, which are called by their address or name. So the texts of all others can be used as they were kept: each
+is optimised alone, and they are only put together. They are kept by the stamp of the sources, for later runs as well. The entries that
+are concerned are also written as a module of their own: tests take the machine code of all others from the driver without the error.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
+import lzma
 import os
 import subprocess
 import sys
@@ -19,6 +23,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from urdf_gibbs.engine import build_driver, driver_code, jit
+
+PART = "mutant_part.json"  # beside this file: the entries that are concerned, for mutant_profile.py
 
 for source in driver_code.sources():  # their decorators register all functions
     if source.name != "numba_types.py":  # which imports Numba
@@ -37,38 +43,101 @@ def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 def reached(entry: jit.Entry) -> set[str]:
     """``module.function`` of all that is compiled into an entry."""
-    found: set[str] = set()
+    return {f"{function.__module__}.{function.__name__}" for function in _compiled_into(entry)}
+
+
+def _compiled_into(entry: jit.Entry) -> list[Callable[..., Any]]:
+    found: list[Callable[..., Any]] = []
     waiting: list[Callable[..., Any]] = [entry.function]
     while waiting:
         function = waiting.pop()
-        name = f"{function.__module__}.{function.__name__}"
-        if name not in found:
-            found.add(name)
+        if function not in found:
+            found.append(function)
             waiting += called(function)
     return found
 
 
+def linked_to(entry: jit.Entry) -> set[str]:
+    """The other entries that an entry calls by their names, not by their addresses in ``blocks``."""
+    found = set()
+    for function in _compiled_into(entry):
+        values = [function.__globals__.get(name) for name in function.__code__.co_names]
+        values += [
+            getattr(module, name, None) for module in values if isinstance(module, ModuleType) for name in function.__code__.co_names
+        ]
+        found |= {value.name for value in values if isinstance(value, jit.Entry) and value.number is None}
+    return found
+
+
+def concerned(changed: list[str]) -> list[str]:
+    """Entries that have changed, that call such by name, again and again, and all that these call by name: a module of its own."""
+    links = {name: linked_to(entry) for name, entry in jit.entries.items()}
+    found, before = set(changed), -1
+    while len(found) > before:
+        before = len(found)
+        found |= {name for name, others in links.items() if others & found}
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        found |= {other for name in found for other in links[name]}
+    return [name for name in jit.entries if name in found]
+
+
 def texts_of(names: list[str]) -> dict[str, str]:
-    """The modules of these entries."""
+    """The modules of these entries, optimised."""
     chosen = {name: jit.entries[name] for name in names}
     build_driver.jit = SimpleNamespace(entries=chosen, OUT_OF_MEMORY=jit.OUT_OF_MEMORY)  # type: ignore[assignment]
     try:
-        return dict(zip(chosen, build_driver.compile_entries(), strict=True))
+        return {name: build_driver.link([text]) for name, text in zip(chosen, build_driver.compile_entries(), strict=True)}
     finally:
         build_driver.jit = jit
 
 
+def together(texts: list[str]) -> str:
+    """One module of modules that are optimised: their own functions are internal, and get other names where those are taken."""
+    import llvmlite.binding as llvm
+
+    context = llvm.create_context()
+    first, *others = (llvm.parse_assembly(text, context) for text in texts)
+    for module in others:
+        first.link_in(module)
+    return str(first)
+
+
+def portable(texts: dict[str, str]) -> str:
+    """The modules of these entries as one for driver_code."""
+    build_driver.jit = SimpleNamespace(entries=texts)  # type: ignore[assignment]
+    try:
+        one = build_driver.without_target(together(list(texts.values())))
+        return build_driver.check(build_driver.without_attributes(build_driver.shorten_names(one)))
+    finally:
+        build_driver.jit = jit
+
+
+def keep(folder: Path) -> None:
+    """The texts of all entries, written to the folder, unless they are there."""
+    if folder.exists():
+        return
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+    unfinished.mkdir(parents=True)
+    for name, text in texts_of(list(jit.entries)).items():
+        (unfinished / f"{name}.ll").write_text(text)
+    unfinished.rename(folder)
+
+
 def main(folder: Path, task: str, changed: list[str]) -> None:
     if task == "keep":
-        for name, text in texts_of(list(jit.entries)).items():
-            (folder / f"{name}.ll").write_text(text)
+        keep(folder)
         return
     everything = changed == ["*"]
     again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
     new = texts_of(again) if again else {}
-    texts = [new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries]
-    text = build_driver.portable_module(texts)
-    driver_code.SHIPPED.write_bytes(driver_code.packed(driver_code.stamp(), "with an error planted", text))
+    texts = {name: new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries}
+    head = f"; sources {driver_code.stamp()}\n; with an error planted\n"
+    driver_code.SHIPPED.write_bytes(lzma.compress((head + portable(texts)).encode(), preset=0))
+    chosen = concerned(again)
+    part = portable({name: texts[name] for name in chosen}) if chosen else ""
+    (Path(__file__).parent / PART).write_text(json.dumps({"entries": chosen, "text": part}))
     print(f"compiled again: {', '.join(again) or 'nothing'}")
 
 

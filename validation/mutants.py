@@ -17,6 +17,7 @@ import argparse
 import ast
 import hashlib
 import json
+import lzma
 import math
 import os
 import queue
@@ -38,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "mutants"
 RESULTS = ROOT / "validation" / "mutants.jsonl"
 SUMMARY = ROOT / "validation" / "mutants.md"
+TEXTS = ROOT / "validation" / ".mutants_cache"  # of the driver's entries without errors, by the stamp of their sources
 COPIED = ("urdf_gibbs", "tests", "models", "validation", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
 ENOUGH = 0.85  # of the errors of a room
 KILLED, SURVIVED, INVALID = "killed", "survived", "invalid"
@@ -48,7 +50,10 @@ TESTING = ("pytest", "hypothesis", "numpy", "scipy.integrate", "scipy.optimize",
 COMPILING = ("numba", "numba.core.compiler", "numba.core.registry", "llvmlite.binding")
 # The sources that are compiled into the driver (driver_code.sources), determined in the copy, whose sources may be changed.
 BUILD_SETTINGS = "import json; from urdf_gibbs.engine.build_driver import ENVIRONMENT; print(json.dumps(ENVIRONMENT))"
-DRIVER_SOURCES = "from urdf_gibbs.engine import driver_code as d; print(*[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
+DRIVER_SOURCES = (
+    "from urdf_gibbs.engine import driver_code as d; print(d.stamp(), *[p.relative_to(d.PACKAGE).as_posix() for p in d.sources()])"
+)
+COMPILING_ALL = threading.Lock()
 
 
 class DataError(Exception):
@@ -224,7 +229,6 @@ class Tree:
             elif source.exists():
                 shutil.copy(source, self.root / name)
         self.driver = self.root / "urdf_gibbs" / "engine" / "driver.ll.xz"
-        self.texts = self.root / "texts"  # of the driver's entries, from the first error in compiled code on
         self.cpu = 0.0  # s, of all that was run here
         search = os.pathsep.join([str(self.root), str(self.root / "validation")])
         common = {**os.environ, "PYTHONPATH": search, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
@@ -233,7 +237,9 @@ class Tree:
         built = subprocess.run([sys.executable, "-c", BUILD_SETTINGS], env=common, capture_output=True, text=True, check=True)
         self.compiling = Runner(self.root, {**common, **json.loads(built.stdout)}, COMPILING)
         listed = subprocess.run([sys.executable, "-c", DRIVER_SOURCES], env=common, capture_output=True, text=True, check=True)
-        self.compiled = set(listed.stdout.split())
+        (self.root / "validation" / "mutant_right.ll").write_bytes(lzma.decompress(self.driver.read_bytes()))
+        stamp, *compiled = listed.stdout.split()
+        self.texts, self.compiled = TEXTS / stamp, set(compiled)
 
     def _run(self, runner: Runner, arguments: list[str], cpu: float, **environment: str) -> tuple[int, str]:
         code, output, seconds = runner.run(arguments, cpu, **environment)
@@ -277,9 +283,11 @@ class Tree:
             return INVALID, f"no Python: {problem}"
         own_cache = mutant.file in ("engine/objects.py", "engine/driver_code.py")
         try:
-            if mutant.file in self.compiled and not self.texts.exists():
-                self.texts.mkdir()
-                self._drive("keep")
+            if mutant.file in self.compiled:
+                with COMPILING_ALL:  # by one worker, for all
+                    problem = "" if self.texts.exists() else self._drive("keep")
+                if problem:
+                    return INVALID, f"the driver without errors does not compile: {problem}"
             self._write(path, wrong)
             if mutant.file in self.compiled:
                 problem = self._drive("build", *changed_functions(mutant.file, right, wrong))
@@ -294,6 +302,7 @@ class Tree:
         finally:
             self._write(path, right)
             self.driver.write_bytes(shipped)
+            (self.root / "validation" / "mutant_part.json").unlink(missing_ok=True)
             shutil.rmtree(self.root / "own", ignore_errors=True)
 
     def _drive(self, *task: str) -> str:

@@ -1,0 +1,51 @@
+"""Contacts that slide slowly: the direction of their friction is stiff, and must not set the length of the steps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import urdf_gibbs as ug
+
+G, MU, HEIGHT = 9.81, 0.4, 0.05
+BOX = ug.load(
+    '<robot name="box"><link name="box"><inertial><mass value="1"/>'
+    '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link></robot>',
+    base="floating",
+)
+CORNERS = [("box", (x, y, -HEIGHT)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+
+
+def slide(velocity: tuple[float, float], pull: float, duration: float) -> ug.Trajectory:
+    """A block on the floor that is pulled along x by ``pull`` times its weight."""
+    options: dict[str, Any] = {"walls": ug.walls.Plane((0, 0, 1)), "points": CORNERS, "friction": MU, "restitution": 0.0}
+    return ug.simulate(BOX, (0, 0, HEIGHT, 0, 0, 0, 1), (*velocity, 0, 0, 0, 0), duration, gravity=(pull * G, 0, -G), **options)
+
+
+@pytest.mark.parametrize("speed", [1e-6, 1e-7])
+def test_a_block_that_creeps_takes_steps_of_its_motion(speed: float) -> None:
+    """Pulled as strongly as friction resists, |v| + v_x does not change. Explicit steps in which the direction is stable are shorter than
+    3.3 |v| / (mu g), 1e-6 s at the most: thousands.
+    """
+    run = slide((speed, 0.1 * speed), MU, 3e-3)
+    assert run.statistics["steps"] < 300
+    assert {phase.mode for phase in run.phases} == {"slip"}
+    end = 0.5 * speed * (math.hypot(1.0, 0.1) + 1.0)
+    np.testing.assert_allclose(run.v[-1, :2], [end, 0.0], atol=0.005 * speed)  # what the friction looks ahead
+
+
+@pytest.mark.parametrize("aside", [1e-3, 1e-5, 1e-7, 1e-9])
+def test_a_block_that_is_pulled_back_passes_by_rest(aside: float) -> None:
+    """It moves almost straight: up to its turning point and back. What it has aside is of the second order, and gone in the end.
+
+    There its direction turns round within aside / (mu g), which takes steps, but not one after the other up to an end that there is not.
+    """
+    pull, speed = 0.5, 0.5
+    run = slide((-speed, aside), pull, speed / ((pull + MU) * G) + 0.3)
+    assert {phase.mode for phase in run.phases} == {"slip"}
+    assert run.v[-1, 0] == pytest.approx((pull - MU) * G * 0.3, abs=aside**2 + 1e-8)
+    assert abs(run.v[-1, 1]) < 1e-9
+    assert run.statistics["steps"] < 100
