@@ -30,3 +30,11 @@ def test_robots_neither_penetrate_nor_gain_energy(robots: str, count: int, impac
     assert max(run["penetration"] for run in runs) < 1e-8  # m
     assert max(run["gain"] for run in runs) < 1e-8  # of the largest kinetic energy
     assert sum(run["impacts"] for run in runs) > impacts
+
+
+def test_an_arm_with_limits_and_friction_falls_on_a_plane() -> None:
+    """Slow sliding, redundant contacts and chatter at joint limits: the runs end in time, penetrate nothing and gain no energy."""
+    options = ["--limits", "--friction", "0.7", "--ground", "plane", "--runs", "2", "--only", "ur/ur5_gripper"]
+    done = subprocess.run([sys.executable, "-W", "ignore", str(SCRIPT), *options], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "PASS: 2 of 2" in done.stdout

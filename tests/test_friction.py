@@ -56,6 +56,7 @@ def run(robot: ug.Robot, q: Any, v: Any, duration: float, points: Any, mu: Any, 
     walls = options.pop("walls", FLOOR)
     trajectory = ug.simulate(robot, q, v, duration, walls=walls, points=points, friction=mu, **{"restitution": 0.0, **options})
     assert trajectory.status == "complete"
+    assert trajectory.statistics["implicit_steps"] == 0, "closed forms are for the explicit steps, which are exact to the tolerances"
     check_forces(trajectory, mu)
     return trajectory
 
