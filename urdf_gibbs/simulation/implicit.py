@@ -1,7 +1,8 @@
 """An implicit step over a moment, where contacts slide so slowly or change so often that no explicit step makes progress. Compiled.
 
 The impulses of all closed contacts over the step obey Coulomb's law with the velocities after it, as in time stepping: what comes to rest
-within the step is at rest after it. It is of first order, of lengths between SHORTEST and LONGEST, and takes energy only.
+within the step is at rest after it. It is of first order where contacts change, else of second, and contacts take energy only. There is no
+restitution in it.
 """
 
 from __future__ import annotations
