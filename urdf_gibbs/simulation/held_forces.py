@@ -23,6 +23,7 @@ from urdf_gibbs.simulation.friction import (
     direction,
     fastest_change,
     free_rough_rows,
+    guess_impulses,
     hand_back,
     take_part,
     velocity_direction,
@@ -126,13 +127,18 @@ def look_ahead(s: System, k: int) -> None:
             f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
     if not slow:
         return
+    for i in range(k):  # all take part, with all their rows
+        for row in range(f.at[i], f.at[i + 1]):
+            f.p[row] = f.soft[s.selected[i], row - f.at[i]]
     rows = take_part(s, k)
     for j in range(problem.count):
         problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
     if not impulses(problem) < SOLVED:
         return
-    for i in range(k):  # all take part, with all their rows
+    for i in range(k):
         c, first = s.selected[i], f.at[i]
+        for row in range(first, f.at[i + 1]):
+            f.soft[c, row - first] = problem.p[row]
         if f.mode[c] == STARTS:
             x, y = problem.p[first + 1], problem.p[first + 2]
             size = np.sqrt(x * x + y * y)
@@ -165,20 +171,21 @@ def shortest_allowed(s: System, k: int, at: Indices, S: Array, x: Array) -> bool
 
 
 @jit
-def by_coulomb(s: System, k: int) -> float:
+def by_coulomb(s: System, force: Array, k: int) -> float:
     """Forces of the k held contacts by Coulomb's law, in s.friction.p, and how fast one of them changes, relative to what is calm."""
     f = s.friction
     copy(f.W, f.b)
     for i in range(k):
         mode = f.mode[s.selected[i]]
         f.member[i], f.trial[i] = 1, SLIDES if mode == STARTS else mode
+    guess_impulses(s, force, k, 1.0)
     if not ask_coulomb(s, k) < SOLVED:
         return np.inf
     return fastest_change(s, k)
 
 
 @jit
-def keep_held(s: System, k: int) -> float:
+def keep_held(s: System, st: State, k: int) -> float:
     """The forces that keep the k held contacts as they are, in s.friction.p: the shortest that are allowed.
 
     Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do.
@@ -196,7 +203,7 @@ def keep_held(s: System, k: int) -> float:
         return margin
     if shortest_allowed(s, k, at, A, x):
         margin = 0.0
-    elif by_coulomb(s, k) <= 1.0:  # allowed ones at the rim of what is possible
+    elif by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
         shortest_impulses(f.problem)
         hand_back(s, k, f.problem.at[f.problem.count])
         return min(least_margin(s, k), 0.0)
@@ -215,7 +222,7 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
     if status != OK:
         return status
     n = f.at[k]
-    margin = keep_held(s, k)
+    margin = keep_held(s, st, k)
     if margin < -OUTSIDE:
         s.least_force = min(s.least_force, margin)
     add_rough_response(s, n, f.p, s.a)
@@ -247,4 +254,4 @@ def rough_opening_rate(s: System, st: State, t: float) -> float:
     status = free_rough_rows(s, t, k)
     if status != OK:
         return -float(status)
-    return 0.0 if keep_held(s, k) >= 0.0 else by_coulomb(s, k)
+    return 0.0 if keep_held(s, st, k) >= 0.0 else by_coulomb(s, st.force, k)

@@ -151,9 +151,12 @@ class State(Struct):
     applied_law: Int  # of the last impact
     impact_in_paradox: Int  # 1: where no contact forces exist there is an impact without collision
     crawls: Int  # how many of the last steps were very short
+    slow_since: Float  # when explicit steps were last counted [s]
+    slow_steps: Int  # how many there had been then
     together: Int  # how many implicit steps are to follow
     in_a_row: Int  # how many followed each other the last time
     brief: Float  # length of an implicit step [s]
+    arrived: Int  # 1: a contact has closed in the last one
     last_implicit: Float  # time of the last one [s]
     implicit_steps: Int  # how many there were
     implicit_time: Float  # their lengths together [s]

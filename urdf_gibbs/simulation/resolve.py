@@ -42,7 +42,7 @@ MAX_SETTLINGS = 12  # rounds of choosing the held contacts
 MAX_REPEATS = 10  # State.repeats stops counting here
 MAX_STALLS = 1000  # consecutive steps and impacts that hardly advance time
 HURRIED_IMPACTS, HURRIED_TIME = 50, 2e-3  # with friction in several contacts, in less than this time [s]: implicit steps follow
-IMPLICIT_STEP = 3e-5  # s, of these
+IMPLICIT_STEP = 1e-5  # s, the first of these
 FIRST_ROW, LONGEST_ROW = 16, 512  # implicit steps that follow each other: twice as many each time, while they are needed soon again
 COUNTED_IMPACTS = 1000  # in less than this many times ``zeno``: the motion chatters
 
@@ -169,6 +169,19 @@ def how_held(s: System, st: State, c: int) -> int:
 
 
 @jit
+def write_modes(s: System, st: State, r: Record) -> None:
+    """Write contacts that are held in another way than before into the record."""
+    for c in range(st.held.shape[0]):
+        mode = how_held(s, st, c)
+        if mode != r.mode[c]:
+            r.mode[c] = mode
+            i = r.phase_changes
+            r.change_contact[i], r.change_mode[i] = c, mode
+            r.change_time[i], r.change_accumulation[i] = st.time, st.bounce_ends[c]
+            r.phase_changes = i + 1
+
+
+@jit
 def settle_contacts(s: System, st: State, k: int) -> int:
     """Choose which of the k closed contacts are held, and project the state so that they are closed and at rest.
 
@@ -255,14 +268,7 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
             status = settle_contacts(s, st, k)
     if status != OK:
         return status
-    for c in range(st.held.shape[0]):
-        mode = how_held(s, st, c)
-        if mode != r.mode[c]:
-            r.mode[c] = mode
-            i = r.phase_changes
-            r.change_contact[i], r.change_mode[i] = c, mode
-            r.change_time[i], r.change_accumulation[i] = st.time, st.bounce_ends[c]
-            r.phase_changes = i + 1
+    write_modes(s, st, r)
     st.repeats = min(st.repeats + 1, MAX_REPEATS) if st.settled_at == st.time else 0
     st.settled_at = st.time
     st.fresh = 0
