@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.problem import impulses, shortest_impulses
+from urdf_gibbs.contact.coulomb.problem import shortest_impulses
 from urdf_gibbs.contact.coulomb.shortest import CONE, HALF, SPAN, shortest_in_sets
 from urdf_gibbs.contact.shortest import row_space, shortest_solution
 from urdf_gibbs.engine.jit import block, jit
@@ -20,12 +20,12 @@ from urdf_gibbs.simulation.friction import (
     SOLVED,
     add_rough_response,
     ask_coulomb,
+    ask_softly,
     direction,
     fastest_change,
     free_rough_rows,
     guess_impulses,
     hand_back,
-    take_part,
     velocity_direction,
 )
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
@@ -36,7 +36,6 @@ Array = Any
 Indices = Any
 
 OUTSIDE = 1e-11  # of the largest force: a force this far outside of its cone is outside
-SOFT = 1e-6  # of the normal mobility of a contact: how soft walls are taken to be for the directions of slow contacts
 
 
 @jit
@@ -111,15 +110,14 @@ def spread(s: System, k: int, at: Indices, x: Array) -> None:
 def look_ahead(s: System, k: int) -> None:
     """The directions of those of the k held contacts that slide slowly or begin to, in s.friction.ahead.
 
-    Friction opposes the velocity a moment later. Coulomb's law with slightly soft walls: where forces are not unique, which have a say
-    in the directions, it chooses short ones.
+    Friction opposes the velocity a moment later, by Coulomb's law with slightly soft walls: forces have a say in the directions and should
+    be unique.
     """
-    f, problem = s.friction, s.friction.problem
-    slow = False
+    f, slow = s.friction, False
     copy(f.W, f.b)
     for i in range(k):
         c, first = s.selected[i], f.at[i]
-        f.member[i], f.trial[i] = 1, f.mode[c]
+        f.trial[i] = f.mode[c]
         if f.mode[c] == STARTS:
             slow = True
             f.b[first + 1] += f.U[first + 1] / f.lag[c]
@@ -127,20 +125,17 @@ def look_ahead(s: System, k: int) -> None:
             f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
     if not slow:
         return
-    for i in range(k):  # all take part, with all their rows
+    for i in range(k):
         for row in range(f.at[i], f.at[i + 1]):
             f.p[row] = f.soft[s.selected[i], row - f.at[i]]
-    rows = take_part(s, k)
-    for j in range(problem.count):
-        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
-    if not impulses(problem) < SOLVED:
+    if not ask_softly(s, k) < SOLVED:
         return
     for i in range(k):
         c, first = s.selected[i], f.at[i]
         for row in range(first, f.at[i + 1]):
-            f.soft[c, row - first] = problem.p[row]
+            f.soft[c, row - first] = f.p[row]
         if f.mode[c] == STARTS:
-            x, y = problem.p[first + 1], problem.p[first + 2]
+            x, y = f.p[first + 1], f.p[first + 2]
             size = np.sqrt(x * x + y * y)
             if size > 0.0:
                 f.ahead[c, 0], f.ahead[c, 1] = -x / size, -y / size

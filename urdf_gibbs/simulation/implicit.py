@@ -1,8 +1,9 @@
 """An implicit step over a moment, where contacts slide so slowly or change so often that no explicit step makes progress. Compiled.
 
-The impulses of all closed contacts over the step obey Coulomb's law with the velocities after it, as in time stepping: what comes to rest
-within the step is at rest after it. It is of first order where contacts change, else of second, and contacts take energy only. There is no
-restitution in it.
+The impulses of all near contacts over the step obey Coulomb's law with the velocities after it, as in time stepping: what comes to rest or
+arrives slowly within the step is at rest after it, without restitution. What arrives fast ends the step with an impact. Where contacts
+change, and where friction turns, the step is of the first order, else of the second; contacts take energy only. Steps follow each other in
+series, each starting at the impulses of the last, and held contacts are chosen again after the last one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.events import TOUCH
-from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_coulomb, clear_friction, free_rough_rows, guess_impulses
+from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_softly, clear_friction, free_rough_rows, guess_impulses
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
 from urdf_gibbs.simulation.impact import REST
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
@@ -132,14 +133,13 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
         f.b[row] = f.U[row] + h * f.W[row]
     for i in range(k):
         c = s.selected[i]
-        f.member[i] = 1
         f.trial[i] = STICKS if f.mode[c] == STICKS else STARTS
         if c < f.joints:
             f.b[f.at[i]] += max(st.gaps[c, GAP] / st.gaps[c, GRADIENT], 0.0) / h
     if guess:
         guess_impulses(s, st.force, k, h)
     f.span = h
-    certificate = ask_coulomb(s, k)
+    certificate = ask_softly(s, k)
     f.span = 1.0
     if not certificate < SOLVED:
         return UNDERFLOW
@@ -335,10 +335,10 @@ def add_below(st: State, joints: int) -> bool:
 @jit
 def try_implicit(s: System, st: State, h: float) -> tuple[int, int, float]:
     """The state after a step of length h or shorter, in st.new; gives a status, how many contacts took part, and the length."""
-    k = 0
+    k, status = 0, OK
     known = st.last_implicit == st.time
     for turn in range(HALVINGS):
-        if turn % MOST_ROUNDS == 0:
+        if turn % MOST_ROUNDS == 0 or status != OK:
             h *= 1.0 if turn == 0 else 0.5
             h = closing_time(s, st, h)
             find_near(s, st, h)
@@ -346,11 +346,9 @@ def try_implicit(s: System, st: State, h: float) -> tuple[int, int, float]:
         status = implicit_state(s, st, k, h, known)
         if status == OK:
             status = update_gaps(s, st, st.time + h, 1)
-        if status != OK:
-            return status, k, h
-        if not add_below(st, s.friction.joints):
+        if (status == OK and not add_below(st, s.friction.joints)) or status not in (OK, UNDERFLOW):
             break
-    return OK, k, h
+    return status, k, h
 
 
 @jit
