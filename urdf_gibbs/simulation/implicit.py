@@ -17,7 +17,7 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.events import TOUCH
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_softly, clear_friction, free_rough_rows, guess_impulses
-from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STARTS, STICKS
+from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.impact import REST
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
@@ -36,6 +36,7 @@ TURN = 1e-3  # rad, at most in an implicit step: what it leaves of the second or
 FAST = 1e-3  # m/s: what closes faster is an impact, at its time
 SWIFT = 100.0  # m/s²: an acceleration that is thought of when near contacts are looked for; others join where they are missed
 DEEPEST = 1e-10  # m: a free contact must not be deeper inside of a wall after the step
+BETWEEN = 5e-9  # m: the same in the middle of the step
 HALVINGS = 90
 MOST_ROUNDS = 3  # of adding contacts before a step is halved
 PULLS = 1e-9  # of the largest force
@@ -115,6 +116,22 @@ def select_near(s: System, st: State) -> int:
 
 
 @jit
+def put_into_cones(s: System, k: int) -> None:
+    """The impulses of the k selected contacts, which may leave their cones by what the problem was not solved to, into them."""
+    f = s.friction
+    for i in range(k):
+        c, first = s.selected[i], f.at[i]
+        if c >= f.joints:
+            continue
+        f.p[first] = max(f.p[first], 0.0)
+        if f.at[i + 1] - first == 3:
+            most = s.contacts.friction[c, STATIC if f.trial[i] == STICKS else KINETIC] * f.p[first]
+            size = np.hypot(f.p[first + 1], f.p[first + 2])
+            for row in range(first + 1, first + 3):
+                f.p[row] *= most / size if size > most else 1.0
+
+
+@jit
 def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> int:
     """The velocity after the step, in st.new, with the impulses of the k selected contacts in s.friction.p.
 
@@ -143,6 +160,7 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
     f.span = 1.0
     if not certificate < SOLVED:
         return UNDERFLOW
+    put_into_cones(s, k)
     v = st.new[nq:]
     for m in range(nv):
         v[m] = before[m] + h * s.a[m]
@@ -333,6 +351,21 @@ def add_below(st: State, joints: int) -> bool:
 
 
 @jit
+def sinks_between(s: System, st: State, h: float) -> bool:
+    """Whether a contact is below the ground in the middle of the step, between two states that are not. Writes the interpolant."""
+    write_interpolant(s, st, h)
+    F, deep = st.F, False
+    for m in range(st.y.shape[0]):
+        st.work[m] = st.new[m]
+        st.new[m] = st.y[m] + 0.5 * (F[0, m] + 0.5 * (F[1, m] + 0.5 * F[2, m]))
+    status = update_gaps(s, st, st.time + 0.5 * h, 1)
+    for c in range(s.friction.joints):
+        deep = deep or st.new_gaps[c, GAP] < -BETWEEN * st.new_gaps[c, GRADIENT]
+    copy(st.work, st.new)
+    return deep or status != OK
+
+
+@jit
 def try_implicit(s: System, st: State, h: float) -> tuple[int, int, float]:
     """The state after a step of length h or shorter, in st.new; gives a status, how many contacts took part, and the length."""
     k, status = 0, OK
@@ -346,8 +379,12 @@ def try_implicit(s: System, st: State, h: float) -> tuple[int, int, float]:
         status = implicit_state(s, st, k, h, known)
         if status == OK:
             status = update_gaps(s, st, st.time + h, 1)
-        if (status == OK and not add_below(st, s.friction.joints)) or status not in (OK, UNDERFLOW):
+        if status not in (OK, UNDERFLOW):
             break
+        if status == OK and not add_below(st, s.friction.joints):
+            if h <= SHORTEST or not sinks_between(s, st, h):
+                break
+            status = UNDERFLOW
     return status, k, h
 
 
