@@ -34,16 +34,20 @@ from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
 from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STICKS
 from urdf_gibbs.simulation.friction_work import add_impulse_work
-from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
+from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, NOT_FINITE, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
-from urdf_gibbs.simulation.stepping_contacts import close_again, keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_contacts import keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_depths import keep_debts
 from urdf_gibbs.simulation.stepping_motion import free_velocity, move
 
 Array = Any
 
 STILL = 1e-8  # m/s: what slides slower sticks
 REMAINDER = 1e-9  # of a step: a last step shorter than this is part of the one before
+TURN = 0.1  # rad: steps in which something turns farther are divided
+MOST_HALVINGS = 10
+AGAIN = -1000000  # no status
 
 
 # the record -------------------------------------------------------------------------------------------
@@ -89,6 +93,10 @@ def start_stepping(s: System, st: State, r: Record) -> None:
     """The first row of a run."""
     clear_friction(s)
     keep_impulses(s, 0)
+    g = s.stepping
+    g.longest, g.owes, g.due = st.step_length, 0, 0
+    for m in range(g.owed.shape[0]):
+        g.owed[m], g.debt[m] = 0.0, 0.0
     rates = st.K[STAGES]
     for m in range(rates.shape[0]):
         rates[m] = 0.0
@@ -110,30 +118,61 @@ def ask_controller(s: System, st: State, tiny: float) -> int:
 
 
 @jit
-def one_step(s: System, st: State, r: Record, until: float) -> int:
-    """From st.time to ``until``."""
-    nq, nv, h = s.q.shape[0], s.v.shape[0], until - st.time
-    middle = st.time + 0.5 * h
-    free, v = np.empty(nv), np.empty(nv)
+def turns_too_far(s: System, h: float, v: Array) -> bool:
+    """Whether a joint or a free body turns by more than TURN in h seconds with the velocity v (nv,)."""
+    spins, turn = s.stepping.spins, 0.0
+    for m in range(v.shape[0]):
+        turn = max(turn, spins[m] * abs(v[m]))
+    return h * turn > TURN
+
+
+@jit
+def try_step(s: System, st: State, r: Record, h: float, free: Array, v: Array) -> int:
+    """st.work: q_m and the velocity before, with h the length of the step; v (nv,): the velocity after it.
+
+    Gives how many contacts take part, minus a status, or AGAIN where something turns too far.
+    """
+    nq = s.q.shape[0]
     copy(st.y, st.work)
     move(s.tree, st.work[:nq], st.work[nq:], 0.5 * h)
     load_state(s, st.work)
     status = free_velocity(s, h, free)
     if status != OK:
-        return status
-    k = solve_contacts(s, st, r, middle, h, free, v)
+        return -status
+    if turns_too_far(s, h, st.work[nq:]) or turns_too_far(s, h, free):
+        return AGAIN
+    k = solve_contacts(s, st, r, st.time + 0.5 * h, h, free, v)
+    return AGAIN if k >= 0 and turns_too_far(s, s.stepping.horizon, v) else k
+
+
+@jit
+def one_step(s: System, st: State, r: Record, until: float) -> int:
+    """From st.time to ``until``, or to a time before where something would turn too far."""
+    g, nq, nv, h = s.stepping, s.q.shape[0], s.v.shape[0], until - st.time
+    free, v, k, whole = np.empty(nv), np.empty(nv), AGAIN, True
+    if h > g.longest * (1.0 + REMAINDER):
+        h, whole = g.longest, False
+    for halvings in range(MOST_HALVINGS + 1):
+        g.horizon = 0.5 * (h + min(2.0 * h, st.step_length))
+        k = try_step(s, st, r, h, free, v)
+        if k != AGAIN:
+            break
+        if halvings < MOST_HALVINGS:
+            h, whole = 0.5 * h, False
+    if k == AGAIN:
+        return NOT_FINITE
     if k < 0:
         return -k
     for m in range(nv):
         free[m] = v[m] - st.work[nq + m]
+    keep_debts(s)
     keep_forces(s, st, r, h, k, free)
     add_impulse_work(s, st, k, free)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)
-    if k > 0:
-        close_again(s, h, st.y[:nq], st.y[nq:], k)
-    st.time = until
+    st.time = until if whole else st.time + h
+    g.longest = min(2.0 * h, st.step_length)
     st.accepted += 1
     write_row(s, r, st, False)
     return OK
@@ -151,7 +190,7 @@ def advance_steps(s: System, st: State, r: Record, steps: int) -> int:
             return FINISHED
         if not has_room(r, st.gaps.shape[0]):
             return PAUSED
-        until = (st.accepted + 1) * length
+        until = (np.floor(st.time / length + REMAINDER) + 1.0) * length
         status = ask_controller(s, st, REMAINDER * length)
         if status == OK:
             status = one_step(s, st, r, st.end if st.end - until <= REMAINDER * length else until)
