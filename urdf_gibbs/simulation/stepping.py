@@ -10,14 +10,17 @@ body above, and so its equation of motion has ω × v besides.
 
 The impulses p of a step obey Coulomb's law with the velocities u = R v before, u⁺ after, all contacts together (contact/coulomb):
 
-- a contact that closes may come as near as its wall: u_n⁺ >= -max(gap, 0) / h, so that its gap at the next q_m is zero;
+- a contact that closes may come as near as its wall: u_n⁺ >= -max(gap, 0) / τ, so that its gap at the next q_m is zero or more;
 - one that bounces: u_n⁺ >= -e u_n, with Moreau's law -e u in its tangents as well. A bounce shorter than a step is none.
 
-Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
-then a term of the order h² is left.
+τ = ½ (h + the longest next step). A step in which something turns by more than TURN is halved until it does not; the next one is at most
+twice as long.
 
-What sinks in, because gaps are not linear, comes back: where a gap at q_m is below -DEEP the least motion in the metric of M that closes
-it is added to q⁺. Velocities stay as they are. So the depth at q_m is what one step can add, about ½h² times the acceleration of a gap.
+Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
+then a term of the order h² is left. See stepping_energy.py for what else could be given.
+
+Gaps are not linear: at the next q_m a contact may have sunk in by ½τ² times the acceleration at which its gap closes. Before the next
+problem that is brought back, see stepping_depths.py.
 """
 
 from __future__ import annotations
@@ -34,11 +37,11 @@ from urdf_gibbs.simulation.driver import NEGLIGIBLE, call_controller
 from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.friction_layout import FREE, SLIDES, SMOOTH, STICKS
 from urdf_gibbs.simulation.friction_work import add_impulse_work
-from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, NOT_FINITE, OK, PAUSED, Record, State, System
+from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
 from urdf_gibbs.simulation.stepping_contacts import keep_impulses, row_velocity, solve_contacts
-from urdf_gibbs.simulation.stepping_depths import keep_debts
+from urdf_gibbs.simulation.stepping_energy import SLOW, keep_debts, settle
 from urdf_gibbs.simulation.stepping_motion import free_velocity, move
 
 Array = Any
@@ -118,56 +121,61 @@ def ask_controller(s: System, st: State, tiny: float) -> int:
 
 
 @jit
-def turns_too_far(s: System, h: float, v: Array) -> bool:
-    """Whether a joint or a free body turns by more than TURN in h seconds with the velocity v (nv,)."""
-    spins, turn = s.stepping.spins, 0.0
+def spin(s: System, v: Array) -> float:
+    """How fast a joint or a free body turns with the velocity v (nv,) [rad/s]."""
+    spins, fastest = s.stepping.spins, 0.0
     for m in range(v.shape[0]):
-        turn = max(turn, spins[m] * abs(v[m]))
-    return h * turn > TURN
+        fastest = max(fastest, spins[m] * abs(v[m]))
+    return fastest
 
 
 @jit
-def try_step(s: System, st: State, r: Record, h: float, free: Array, v: Array) -> int:
+def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -> int:
     """st.work: q_m and the velocity before, with h the length of the step; v (nv,): the velocity after it.
 
-    Gives how many contacts take part, minus a status, or AGAIN where something turns too far.
+    Gives how many contacts take part, minus a status, or AGAIN where something turns by more than ``most`` [rad].
     """
-    nq = s.q.shape[0]
+    nq, free = s.q.shape[0], np.empty(v.shape[0])
     copy(st.y, st.work)
     move(s.tree, st.work[:nq], st.work[nq:], 0.5 * h)
     load_state(s, st.work)
     status = free_velocity(s, h, free)
     if status != OK:
         return -status
-    if turns_too_far(s, h, st.work[nq:]) or turns_too_far(s, h, free):
+    faster = max(spin(s, st.work[nq:]), spin(s, free))
+    if h * faster > most:
         return AGAIN
     k = solve_contacts(s, st, r, st.time + 0.5 * h, h, free, v)
-    return AGAIN if k >= 0 and turns_too_far(s, s.stepping.horizon, v) else k
+    faster = max(faster, spin(s, v))
+    if k >= 0 and s.stepping.horizon * faster > most:
+        return AGAIN
+    if k > 0 and s.stepping.still and h * faster > SLOW:
+        load_state(s, st.work)
+        settle(s, h, k, st.work[nq:], v)
+    return k
 
 
 @jit
 def one_step(s: System, st: State, r: Record, until: float) -> int:
     """From st.time to ``until``, or to a time before where something would turn too far."""
     g, nq, nv, h = s.stepping, s.q.shape[0], s.v.shape[0], until - st.time
-    free, v, k, whole = np.empty(nv), np.empty(nv), AGAIN, True
+    v, change, k, whole = np.empty(nv), np.empty(nv), AGAIN, True
     if h > g.longest * (1.0 + REMAINDER):
         h, whole = g.longest, False
     for halvings in range(MOST_HALVINGS + 1):
         g.horizon = 0.5 * (h + min(2.0 * h, st.step_length))
-        k = try_step(s, st, r, h, free, v)
+        k = try_step(s, st, r, h, TURN if halvings < MOST_HALVINGS else np.inf, v)
         if k != AGAIN:
             break
-        if halvings < MOST_HALVINGS:
-            h, whole = 0.5 * h, False
-    if k == AGAIN:
-        return NOT_FINITE
+        h, whole = 0.5 * h, False
     if k < 0:
         return -k
     for m in range(nv):
-        free[m] = v[m] - st.work[nq + m]
+        change[m] = v[m] - st.work[nq + m]
     keep_debts(s)
-    keep_forces(s, st, r, h, k, free)
-    add_impulse_work(s, st, k, free)
+    keep_forces(s, st, r, h, k, change)
+    add_impulse_work(s, st, k, change)
+    st.deepest, st.worst_certificate = max(st.deepest, g.depth), max(st.worst_certificate, g.certificate)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)

@@ -178,18 +178,19 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         st.closed[c] = 0
         st.suspects[c] = 0
     status = find_gaps(s, st, t, free)
-    s.stepping.due = 0
-    deepest = depth(st)
-    st.deepest = max(st.deepest, deepest)
-    if status == OK and (deepest > DEEP or s.stepping.owes):
+    g = s.stepping
+    g.due, g.depth = 0, depth(st)
+    if status == OK and (g.depth > DEEP or g.owes):
         status = bring_back(s, st, t, h, free)
     copy(free, v)
+    closing = 0
     for turns in range(count + 1):  # in each a contact joins that the impulses of others close
-        if turns > 0:
+        if turns > 0 and closing < s.friction.joints:
             status = find_gaps(s, st, t, v)
         if status != OK:
             return -status
-        added = add_closing(st, s.stepping.horizon)
+        added = add_closing(st, g.horizon) if closing < s.friction.joints else 0
+        closing += added
         if added == 0 and (turns > 0 or s.friction.joints == count):
             break
         k = select_by_island(s, st)
@@ -202,7 +203,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
             return -NOT_FINITE if np.isnan(certificate) else -JAMMED
         for m in range(change.shape[0]):
             v[m] = before[m] + change[m]
-    st.worst_certificate = max(st.worst_certificate, certificate)
+    g.certificate = certificate
     if k == 0:
         keep_impulses(s, 0)
     return k

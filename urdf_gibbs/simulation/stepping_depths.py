@@ -15,11 +15,12 @@ from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.islands import solve_island
 from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
-from urdf_gibbs.engine.jit import call3, jit
+from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, State, System
 from urdf_gibbs.simulation.rows import load_state, update_gaps
+from urdf_gibbs.simulation.stepping_energy import pay
 from urdf_gibbs.simulation.stepping_motion import add_motion
-from urdf_gibbs.simulation.stepping_rows import last_of, make_rows, select_by_island
+from urdf_gibbs.simulation.stepping_rows import make_rows, select_by_island
 
 Array = Any
 
@@ -62,45 +63,6 @@ def find_shift(s: System, k: int, shift: Array) -> bool:
             return False
     add_motion(s, e.z, shift)
     return True
-
-
-@jit
-def pay(s: System, h: float, shift: Array, v: Array, free: Array) -> None:
-    """What the shift adds to the potential energy is taken from the kinetic energy, island by island: v (nv,) becomes slower, and free
-    (nv,) follows. What there is not is owed, and taken in later steps.
-
-    Needs M factorised in s.M, and s.q.
-    """
-    nv, g, above = v.shape[0], s.stepping, s.tree.above
-    work, energy = np.empty(nv), np.empty(nv)
-    for j in range(nv):
-        s.v[j], work[j], energy[j] = 0.0, 0.0, 0.0
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
-    for i in range(nv):
-        total, j, last = v[i], above[i], last_of(g.group, g.root[i])
-        while j >= 0:
-            total += s.M[i, j] * v[j]
-            j = above[j]
-        work[last] += s.h[i] * shift[i] + g.owed[i]
-        g.debt[i] = 0.0
-        energy[last] += 0.5 * s.M[i, i] * total * total - 0.25 * h * s.damping[i] * v[i] * v[i]
-    for i in range(nv):
-        last = last_of(g.group, g.root[i])
-        if work[last] > 0.0:
-            slower = np.sqrt(max(1.0 - work[last] / energy[last], 0.0)) if energy[last] > 0.0 else 0.0
-            free[i] -= (1.0 - slower) * v[i]
-            v[i] *= slower
-            if i == last and work[last] > energy[last]:
-                g.debt[i], g.due = work[last] - max(energy[last], 0.0), 1
-
-
-@jit
-def keep_debts(s: System) -> None:
-    """The step is taken: what was owed before it is paid, or is a debt of its own."""
-    g = s.stepping
-    if g.owes or g.due:
-        copy(g.debt, g.owed)
-        g.owes = g.due
 
 
 @jit

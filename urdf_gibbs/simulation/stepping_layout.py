@@ -28,6 +28,8 @@ class Stepping(Struct):
     islands: Int  # how many
     owes: Int  # 1: some ``owed`` is not zero
     due: Int  # 1: some ``debt`` is not zero
+    depth: Float  # [m] of the deepest contact at q_m, before it is brought back
+    certificate: Float  # the worst of the contact problems of this step
     longest: Float  # the next step is at most this [s]
     horizon: Float  # from q_m of this step to that of the longest next step [s]
     # all contacts
@@ -38,6 +40,8 @@ class Stepping(Struct):
     root: Int1  # (nv,) the tree of each velocity
     owed: Float1  # (nv,) energy [J] that bringing back what has sunk in has not yet been paid for
     debt: Float1  # (nv,) the same after this step
+    bias: Float2  # (2, nv) at q_m with the velocity before, and with ``ahead``
+    ahead: Float1  # (nv,) the velocity half a step ahead
     spins: Float1  # (nv,) 1 where the velocity is that of a rotation, with a mimic joint's ratio if that is more; 0 elsewhere
     push: Float1  # (contacts,) impulses of the last solution along the normals [N s]
     drag: Float2  # (contacts, 3) and in their tangents, world axes
@@ -75,7 +79,8 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         higher=np.array(higher, dtype=np.int64),
         tree=np.array([(own[0], own[-1]) for own in roots], dtype=np.int64).reshape(-1, 2),
         root=root.astype(np.int64),
-        **_zeros(nv, "owed", "debt"),
+        **_zeros(nv, "owed", "debt", "ahead"),
+        bias=np.zeros((2, nv)),
         spins=_spins(tree, nv),
         push=np.zeros(count),
         drag=np.zeros((count, 3)),
