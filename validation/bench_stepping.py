@@ -1,4 +1,4 @@
-"""Time stepping beside MuJoCo, Drake and Siconos: steps per second with the same bodies, contacts and step, and how well each keeps the laws.
+"""Time stepping beside MuJoCo, Drake and Siconos, with the same bodies, contacts and step: how fast, and how well each keeps the laws.
 
     python validation/bench_stepping.py [--rounds 3] [--python Drake=PATH ...] [--only NAME ...]
 
