@@ -27,7 +27,7 @@ from urdf_gibbs.simulation.stepping_rows import last_of
 
 Array = Any
 
-SLOW = 1e-4  # rad: in steps in which nothing turns farther that difference is below this part of the kinetic energy, and is left
+SLOW = 1e-3  # rad: in steps in which nothing turns farther that difference is below this part of the kinetic energy, and is left
 
 
 @jit
