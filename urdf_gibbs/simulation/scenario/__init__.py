@@ -48,11 +48,13 @@
     points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, friction = 0.8, name = "middle"}]
     pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction; or "auto"
     cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
+    rims = 3                        # of each wheel, evenly over its width; without it 2, or as many as a terrain's grid needs
+    crown = 0.01                    # m: the outer rims are smaller by this, as a tread that is an arc
     joint_limits = false
     damping = false
     joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
-    [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield
+    [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield, terrain
     kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
     radius = 2.5
     motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity

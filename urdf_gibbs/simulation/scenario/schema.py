@@ -20,7 +20,7 @@ from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
 from urdf_gibbs.simulation.description import PARADOXES, SCHEMES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
-from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
+from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Terrain, Vibration
 
 LONGEST_TIE = 1e-3  # s
 ROTATION_SLACK = 1e-9  # of the products of a rotation's rows
@@ -175,7 +175,9 @@ FRICTION = OneOrMore(
 )
 SIDES = ("inside", "outside")
 MOTIONS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Vibration, Drift)}
-KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField)}
+KINDS: dict[str, type] = {
+    kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField, Terrain)
+}
 ARGUMENTS: dict[str, Kind] = {
     "normal": DIRECTION,
     "point": VECTOR,
@@ -191,6 +193,12 @@ ARGUMENTS: dict[str, Kind] = {
     "heights": HEIGHTS,
     "x": INTERVAL,
     "y": INTERVAL,
+    "seed": NOT_NEGATIVE,
+    "spacing": POSITIVE_LENGTH,
+    **{key: INTERVAL for key in ("wavelengths", "crater_sizes", "rock_sizes")},
+    **{key: NOT_NEGATIVE for key in ("roughness", "hurst", "craters", "crater_depth", "rocks", "rock_height", "slope")},
+    "uphill": Numbers(2),
+    "level": VECTOR,
     "restitution": RATIO,
     "friction": FRICTION,
     "motion": Instance(MOTIONS, "{kind = ..., ...}"),
@@ -238,6 +246,8 @@ CONTACTS = Record(
         "damping": Key(Flag(), False),
         "joint_friction": Key(Deferred(), 0.0),
         "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
+        "rims": Key(Number(least=1.0, meaning="a whole number of 1 or more")),
+        "crown": Key(NOT_NEGATIVE, 0.0),
     }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
