@@ -13,7 +13,7 @@ import pytest
 import urdf_gibbs as ug
 from urdf_gibbs.contact.wheels import wheel_points
 from urdf_gibbs.simulation.control_geometry import wheels_of
-from urdf_gibbs.simulation.drive import CREEP, Drive, Route
+from urdf_gibbs.simulation.drive import CREEP, FIRM, Drive, Route
 from urdf_gibbs.simulation.scenario import ScenarioError, parse_scenario
 from urdf_gibbs.simulation.scenario.controller import JointController
 
@@ -126,11 +126,13 @@ def test_a_heading_and_a_path_are_followed() -> None:
 
 
 def test_the_limiter_allows_its_slip_and_a_creep() -> None:
+    """A wheel that turns as fast as it may gets what is asked for, as one that is slower; a faster one gets less."""
     controller = drive(slip=0.2)
-    moved = np.array([0.4, 0.1, 0.0, -0.1, -0.4, 0.2])
-    wanted = np.array([0.3, 0.3, 0.3, -0.3, -0.3, -0.3])
-    expected = [0.3, 0.125 + CREEP, CREEP, -0.125 - CREEP, -0.3, -CREEP]
-    np.testing.assert_allclose(controller._limited(wanted, moved), expected, rtol=1e-14)
+    moved = np.array([0.4, 0.2, 0.0, -0.2, 0.2, 0.2])
+    most = np.array([0.5, 0.25, CREEP, -0.25, 0.25, 0.25]) / 0.25
+    wanted, asked = np.array([0.3, 0.3, 0.3, -0.3, 0.3, 0.3]), np.array([1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
+    found = controller._limited(asked, wanted, moved, most + np.array([0.0, 0.0, 0.0, 0.0, 0.1, -0.5]))
+    np.testing.assert_allclose(found, [1.0, 1.0, 1.0, -1.0, 1.0 - 0.1 * FIRM * 2.0, 1.0], atol=1e-13)
 
 
 # scenarios --------------------------------------------------------------------------------------------------

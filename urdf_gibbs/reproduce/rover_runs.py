@@ -1,4 +1,4 @@
-"""Runs of the rover, a substitute for that of Wang & Ju (Figs. 7-9): on rough ground by seed, on flat ground, on a slope; what they show."""
+"""Runs of the rover, a substitute for that of Wang & Ju (Figs. 7-9), on rough ground by seed, on flat ground and on a slope."""
 
 from __future__ import annotations
 
@@ -83,16 +83,17 @@ def flat_run(duration: float = 12.0, **options: Any) -> Trajectory:
 
 
 def slope_run(angle: float, slip: float | None, friction: Any, duration: float = 12.0, speed: float = 0.3) -> Trajectory:
-    """Straight up a plane slope of this angle [rad], with a limiter of the slip, or without (None); the wheels' speed jumps at the start."""
+    """Straight up a plane slope of this angle [rad], with a limiter of the slip or without (None); the wheels start within 0.05 s."""
     given = scenario()
     assert isinstance(given.controller, Drive)
     route = given.controller.route._replace(angle=0.0)
-    drive = replace(given.controller, route=route, slip=slip, speed=speed, ramp=0.05)
+    drive = replace(given.controller, route=route, slip=slip, speed=speed, ramp=0.05, rate=500.0)
     ground = ug.walls.Plane((-sin(angle), 0.0, cos(angle)), name="ground")
     q = given.q0.copy()
     q[:3] = -HEIGHT * sin(angle), 0.0, HEIGHT * cos(angle)
     q[3:7] = 0.0, -sin(0.5 * angle), 0.0, cos(0.5 * angle)
-    changed = {"walls": ground, "friction": friction, "q0": q, "duration": duration, "controller": drive}
+    changed = {"walls": ground, "friction": friction, "q0": q, "duration": duration, "step": 1.0 / drive.rate}
+    changed |= {"controller": drive, "controller_rate": drive.rate}
     return ug.simulate(**{**given.arguments(), **changed})
 
 

@@ -4,8 +4,10 @@ It has no memory: torques are a function of (t, q, v), so that a trajectory tell
 first wheel, a heading or a path. References rise over ``ramp`` seconds as s³ (10 - 15 s + 6 s²).
 
     steering    τ = M (a + kd (δ̇_ref - δ̇) + kp (δ_ref - δ)) + h, with M and h (without gravity) of the direction joints alone
-    wheels      τ = gain (ω_ref - ω),  r ω_ref = speed of the wheel's middle along its heading in the turn that is asked for
-    limiter     r ω_ref <= v_w / (1 - slip) + creep,  v_w being the speed of the wheel's middle as it is: slip = (r ω - v_w) / (r ω)
+    wheels      τ = gain (ω_ref - ω) + r F/n,  r ω_ref = speed of the wheel's middle along its heading in the turn that is asked for,
+                F the part of the weight along the body's x axis, against which the n wheels hold the robot
+    limiter     τ less FIRM gain (ω - ω_most) where a wheel turns faster than r ω_most = max(v_w / (1 - slip), CREEP), v_w being the speed
+                of its middle as it is: slip = (r ω - v_w) / (r ω). It needs a rate of FIRM gain over the wheel's inertia, or more
 
 v_w is computed from the motion of the body and of the direction joint, the rockers being taken as level.
 """
@@ -26,6 +28,7 @@ from urdf_gibbs.simulation.control_geometry import Wheels
 Array = NDArray[np.float64]
 
 CREEP = 0.02  # m/s, with which a wheel that the limiter holds may turn at rest
+FIRM = 7.0  # times the gain, with which the limiter acts
 ARRIVED = 0.05  # m before the end of a path: the robot stops
 LARGEST_ERROR = 0.1  # rad: errors of steering count up to this, so that a direction joint turns no faster than kp/kd times it
 LARGEST_TURN = 0.5  # rad: no wheel is steered further on a path or to a heading
@@ -55,6 +58,7 @@ class Drive:
         kd: Of steering [1/s].
         gain: Of the wheels' speeds [N m s/rad].
         slip: The most that the limiter allows; None: no limiter.
+        gravity: (3,) in the world [m/s^2].
     """
 
     robot: Robot
@@ -67,6 +71,7 @@ class Drive:
     kd: float
     gain: float
     slip: float | None
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """The torques (nv,) [N m, N] in a state."""
@@ -85,9 +90,14 @@ class Drive:
         speed = 0.0 if self._arrived(q) else self.speed * share
         body = np.array([speed, -speed * wanted * wheels.middle, speed * wanted])
         surface = wheels.rolling(body, angle, references[1] * np.ones(len(angle)))
+        x, y, z, w = q[3:7]
+        ahead = (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y))  # the body's x axis in the world
+        g = self.gravity
+        held = -self._share * (ahead[0] * g[0] + ahead[1] * g[1] + ahead[2] * g[2])
+        driving = self.gain * (surface / wheels.radius - v[spinning])
         if self.slip is not None:
-            surface = self._limited(surface, wheels.rolling(v[[0, 1, 5]], angle, rate))
-        tau[spinning] = self.gain * (surface / wheels.radius - v[spinning])
+            driving = self._limited(driving, surface, wheels.rolling(v[[0, 1, 5]], angle, rate), v[spinning])
+        tau[spinning] = driving + wheels.radius * held
         return np.asarray(np.minimum(np.maximum(tau, -self._efforts), self._efforts))
 
     def curvature(self, q: Array) -> float:
@@ -114,11 +124,15 @@ class Drive:
         first, second = 30.0 * s * s * (1.0 - s) ** 2 / self.ramp, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / self.ramp**2
         return s**3 * (10.0 - 15.0 * s + 6.0 * s * s), first, second
 
-    def _limited(self, surface: Array, moved: Array) -> Array:
-        """Speeds of the treads [m/s] of which no more than the slip is lost."""
+    def _limited(self, driving: Array, surface: Array, moved: Array, spin: Array) -> Array:
+        """Torques (n,) [N m] that leave each wheel within the slip.
+
+        driving: without the limiter. surface, moved: speeds of the treads as wanted, and of the wheels' middles [m/s]. spin: [rad/s].
+        """
         assert self.slip is not None
         way = np.sign(surface)
-        return np.asarray(way * np.minimum(np.abs(surface), np.maximum(way * moved, 0.0) / (1.0 - self.slip) + CREEP))
+        most = np.maximum(way * moved / (1.0 - self.slip), CREEP) / self.wheels.radius
+        return np.asarray(driving - way * FIRM * self.gain * np.maximum(0.0, way * spin - most))
 
     def _point_ahead(self, place: Array) -> Array:
         """The point of the path that is one look-ahead further along it than the point nearest to a place (2,)."""
@@ -144,6 +158,11 @@ class Drive:
         """(n,) along the path to its points [m]."""
         assert self.route.path is not None
         return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(self.route.path, axis=0), axis=1))])
+
+    @cached_property
+    def _share(self) -> float:
+        """Of the mass, for each wheel [kg]."""
+        return float(self.robot.mass.sum()) / len(self.wheels.radius)
 
     @cached_property
     def _constant(self) -> float:

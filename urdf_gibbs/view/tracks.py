@@ -1,7 +1,7 @@
 """Tracks that wheels leave on the ground, for the page, and the slip of the wheels.
 
 The slip of a rim that touches is (w - u) / max(|w|, |u|): u is how fast its middle moves along the ground, w how fast its tread goes the
-other way, R ω; 0: it rolls, 1: it spins on the spot, -1: it is dragged.
+other way, R ω, both counted in the direction of the faster one; 0: it rolls, 1: it spins on the spot, -1: it is dragged.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class WheelMotion:
         self.down = np.cross(self.axle, along)
         spin = _spin(trajectory, body, axis, q, v)
         rolled, moved = self.radius * spin, np.einsum("ij,ij->i", u[:, 0], along)
-        faster, way = np.maximum(np.abs(rolled), np.abs(moved)), np.sign(np.where(moved == 0.0, rolled, moved))
+        faster, way = np.maximum(np.abs(rolled), np.abs(moved)), np.sign(np.where(np.abs(rolled) > np.abs(moved), rolled, moved))
         self.slip = np.where(faster > AT_REST, way * (rolled - moved) / np.maximum(faster, AT_REST), 0.0)
         self.width = max(NARROW * self.radius, 0.5 * float(np.ptp([np.dot(rim.place[1], axis) for rim in rims])))
 

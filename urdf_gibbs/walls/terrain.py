@@ -45,8 +45,8 @@ class Terrain(Wall):
         rock_height: Over the diameter: h (1 - (2 r/D)^2)^2.
         slope: Of the whole ground [rad], below 90 degrees.
         uphill: Direction of the slope (2,); the height is zero where (x, y) is across to it from the origin.
-        level: (x, y, radius) of a place to start from: only the slope is left within the radius, and all of the rest from twice the radius
-            on; None: everywhere the same.
+        level: (x, y, radius) of a place to start from: only the slope is left within the radius, and all of the rest from one and a half
+            times the radius on; None: everywhere the same.
         restitution: In [0, 1]; None: the simulation's.
         friction: Coefficient of Coulomb friction, or (static, kinetic); None: the simulation's.
         motion: A Vibration, a Drift or a function of t [s] that returns d (3,) [m]; None: it stands.
@@ -119,7 +119,7 @@ class Terrain(Wall):
             heights += self.rock_height * size * np.maximum(0.0, 1.0 - 4.0 * ((X - at[0]) ** 2 + (Y - at[1]) ** 2) / size**2) ** 2
         if self.level is not None:
             u, v, radius = np.asarray(self.level, dtype=float)
-            far = np.clip(np.hypot(X - u, Y - v) / radius - 1.0, 0.0, 1.0)
+            far = np.clip(2.0 * np.hypot(X - u, Y - v) / radius - 2.0, 0.0, 1.0)
             heights *= far**3 * (10.0 - 15.0 * far + 6.0 * far * far)
         up = np.asarray(self.uphill, dtype=float) / np.linalg.norm(self.uphill)
         heights += math.tan(self.slope) * (up[0] * X + up[1] * Y)

@@ -91,7 +91,7 @@ def read_controller(values: Values, given: Any, robot: Robot, q0: Array, gravity
     if table is None or None in table.values():
         return None
     if table["kind"] == "drive":
-        return read_drive(values, table, robot)
+        return read_drive(values, table, robot, gravity)
     pose = by_joint(values, "controller", table["pose"], robot, q0.copy(), position, "pose")
     kp, kd = (_gains(values, name, table[name], robot) for name in ("kp", "kd"))
     if table["kind"] == "computed_torque":

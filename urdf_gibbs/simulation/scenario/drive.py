@@ -16,7 +16,7 @@ ROUTES = ("steer", "heading", "path")
 SAME = 1e-9  # m: points of a path that are nearer to each other are one
 
 
-def read_drive(values: Values, table: dict[str, Any], robot: Robot) -> Drive | None:
+def read_drive(values: Values, table: dict[str, Any], robot: Robot, gravity: tuple[float, float, float]) -> Drive | None:
     """The controller of the table; None where something is wrong with it."""
     given = [key for key in ROUTES if key in table]
     if len(given) != 1:
@@ -34,4 +34,4 @@ def read_drive(values: Values, table: dict[str, Any], robot: Robot) -> Drive | N
         return None
     route = Route(table.get("steer"), table.get("heading"), path, table["look_ahead"])
     numbers = {key: table[key] for key in ("rate", "speed", "ramp", "kp", "kd", "gain")}
-    return Drive(robot=robot, wheels=wheels, route=route, slip=table.get("slip"), **numbers)
+    return Drive(robot=robot, wheels=wheels, route=route, slip=table.get("slip"), gravity=gravity, **numbers)
