@@ -480,8 +480,8 @@ class Siconos(Engine):
         rows = [] if rows is None else rows
         found = []
         for row in np.asarray(rows):
-            a, b, n, f = row[1:4], row[4:7], row[7:10], row[10:13] / self.scene["step"]
-            found.append((n, f, None, n @ (b - a)))
+            n, f = row[7:10], row[10:13] / self.scene["step"]
+            found.append((n, f, None, row[13]))
         return self._with_velocities(found, rows)
 
     def _with_velocities(self, found: Any, rows: Any) -> Any:
