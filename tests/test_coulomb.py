@@ -197,6 +197,15 @@ def test_the_certificate_rejects_planted_errors() -> None:
         assert contact_certificate(K, b, mu, wrong) > 1e-3
 
 
+def test_impulses_on_their_way_to_infinity_solve_nothing() -> None:
+    """Two walls close in on a mass: K p is zero for equal impulses, which then only hide b below their rounding."""
+    K, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, -1.0])
+    p = np.full(2, 1e17)
+    s = [float(b[i] + K[i, 0] * p[0] + K[i, 1] * p[1]) for i in range(2)]
+    assert s == [0.0, 0.0]  # in this arithmetic they are at rest, though u = b
+    assert contact_certificate(K, b, 0.0, p, kinds=["normal"] * 2) > 1.0
+
+
 def block_on_a_slope(slope: float) -> tuple[Array, Array]:
     """K and the accelerations of the four corners of a block of 2 kg, half sizes .2, .2, .1 m; 12 rows of rank 6."""
     m, a, h = 2.0, 0.2, 0.1
