@@ -29,7 +29,8 @@ PART = "mutant_part.json"  # beside this file: the entries that are concerned, f
 
 for source in driver_code.sources():  # their decorators register all functions
     if source.name != "numba_types.py":  # which imports Numba
-        importlib.import_module(".".join(("urdf_gibbs", *source.relative_to(driver_code.PACKAGE).with_suffix("").parts)))
+        name = ".".join(("urdf_gibbs", *source.relative_to(driver_code.PACKAGE).with_suffix("").parts))
+        importlib.import_module(name.removesuffix(".__init__"))
 
 
 def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
