@@ -28,7 +28,7 @@ ROUND_OFF = 1e-11  # some hundred operations, K as badly conditioned as 1e4
 
 
 def solved(law: Law, K: Array, u: Array, mu: float, e: float) -> Array:
-    """One contact, certified."""
+    """Impulses (3,) of one contact by a law, whose certificate is small."""
     found = impulses_by_law(law, K, u, np.array([mu]), np.array([e]))
     assert (found.law, found.rounds) == (law, 1)
     assert found.certificate < SOLVED
@@ -36,7 +36,7 @@ def solved(law: Law, K: Array, u: Array, mu: float, e: float) -> Array:
 
 
 def change(K: Array, u: Array, p: Array) -> float:
-    """Of the kinetic energy [J]."""
+    """The change of the kinetic energy by impulses p [J]."""
     return float(p @ u + 0.5 * p @ K @ p)
 
 
@@ -130,7 +130,7 @@ def routh(K: Array, u: Array, mu: float, e: float, law: Law) -> tuple[Array, boo
 
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
 def test_impacts_in_the_plane_are_those_of_routh(law: Law) -> None:
-    """Newton's and Poisson's laws know ends of phases only: where slip turns back within, they are others."""
+    """Newton's and Poisson's laws know velocities at the ends of phases only: where slip turns back within one, their impulses differ."""
     rng, modes = np.random.default_rng(3), {"same": 0, "turned": 0}
     for _ in range(500):
         K, mu, e = random_spd(rng, 2), rng.uniform(0.0, 2.0), rng.uniform(0.0, 1.0)
@@ -340,7 +340,7 @@ def test_a_simulation_says_that_several_contacts_were_left_to_moreau() -> None:
 
 
 def test_poissons_law_gains_energy_with_friction_and_several_restitutions_only() -> None:
-    """The condition of its statement is needed: one restitution for all, or no friction. Contacts that can jam: few bodies, large mu."""
+    """It never gains with one restitution for all, or without friction. The contacts are such as can jam: few bodies, large mu."""
     rng, gains = np.random.default_rng(12), {"one": 0, "several": 0, "smooth": 0}
     for _ in range(1500):
         A = rng.normal(size=(6, 5))
