@@ -197,6 +197,13 @@ def test_the_certificate_rejects_planted_errors() -> None:
         assert contact_certificate(K, b, mu, wrong) > 1e-3
 
 
+def test_an_approach_counts_by_the_velocities_however_large_other_impulses_are() -> None:
+    """Two walls press a mass between them with 1e5 N s; another mass, without an impulse, goes on towards its wall at 1 m/s."""
+    K = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert contact_certificate(K, [0.0, 0.0, -1.0], 0.0, [1e5, 1e5, 0.0], kinds=["normal"] * 3) == 1.0
+    assert contact_certificate(K, [0.0, 0.0, -1.0], 0.0, [1e5, 1e5, 1.0], kinds=["normal"] * 3) < SOLVED
+
+
 def test_impulses_on_their_way_to_infinity_solve_nothing() -> None:
     """Two walls close in on a mass: K p is zero for equal impulses, which then only hide b below their rounding."""
     K, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, -1.0])
