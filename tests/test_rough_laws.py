@@ -157,6 +157,14 @@ def test_poisson_without_friction_is_the_smooth_law() -> None:
         np.testing.assert_allclose(found.impulses, expected, rtol=0, atol=ROUND_OFF * np.abs(expected).max(initial=1.0))
 
 
+@pytest.mark.parametrize("law", ["newton", "poisson", "moreau"])
+def test_each_contact_has_its_own_restitution(law: Law) -> None:
+    """Two particles of 1 kg that know nothing of each other: each gives back its own share of its normal velocity."""
+    u, e = np.array([-1.0, 0.2, 0.0, -3.0, 0.0, 0.1]), np.array([0.2, 0.9])
+    found = impulses_by_law(law, np.eye(6), u, np.full(2, 0.5), e)
+    np.testing.assert_allclose((u + found.impulses)[::3], -e * u[::3], rtol=1e-14)
+
+
 def test_poisson_gives_back_what_was_compressed_and_obeys_coulomb() -> None:
     """Its definition, written again, at contacts that press on each other."""
     rng, more = np.random.default_rng(6), 0
