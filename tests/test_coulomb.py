@@ -229,7 +229,7 @@ def test_the_derivative_of_a_projection_onto_a_cone() -> None:
         for side in sides:
             _onto_cone(mu, side, 0, np.zeros((3, 3)))
         np.testing.assert_allclose(P, (sides[:3] - sides[3:]).T / (2 * h), rtol=0.0, atol=1e-6)
-        outside += 0.0 < near[0] and np.abs(lost).max() > 0.0
+        outside += near[0] > 0.0 and np.abs(lost).max() > 0.0
     assert outside > 30
 
 
