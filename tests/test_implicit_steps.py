@@ -32,7 +32,7 @@ def sliding(speed: float, *walls: ug.walls.Wall, friction: float = MU) -> ug.Sim
 
 
 def step(simulator: ug.Simulator, count: int) -> None:
-    """So many implicit steps."""
+    """Take this many implicit steps."""
     state = simulator._program.state
     for _ in range(count):
         state.brief, state.together = STEP, 1

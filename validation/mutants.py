@@ -6,9 +6,9 @@ The errors are data, tests/mutants/<room>.toml: the file, a text that occurs onc
 error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
 changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
-Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
-that has noticed the error, or, where none has, any of them. The test that has noticed an error before is asked first. A run of all errors
-writes validation/mutants.md. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
+Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated function changes, or the test
+that has noticed the error, or, where none has, any of the test files. The test that has noticed an error before is asked first. A run of
+all errors writes validation/mutants.md. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
 """
 
 from __future__ import annotations
@@ -128,16 +128,33 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
+def statements(source: str, decorators: bool) -> list[str]:
+    """The statements of a file, functions and classes as one each; without comments and docstrings, and with decorators or not."""
+    nodes = ast.parse(source)
+    for node in ast.walk(nodes):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.decorator_list = node.decorator_list if decorators else []
+            if ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+    return [ast.unparse(node) for node in nodes.body]
+
+
 def key_of(mutant: Mutant, root: Path = ROOT) -> str:
-    """Of the error and of the file that it is planted in."""
+    """Of the error and of the function, class or other statement that it is planted in."""
     source = (root / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
-    return digest(mutant.file, mutant.find, mutant.replace, source)
+    wrong = statements(mutant.mutated(source), False)
+    return digest(mutant.file, mutant.find, mutant.replace, *(text for text in statements(source, False) if text not in wrong))
 
 
 def proof(mutant: Mutant, outcome: str, noticed: str, root: Path = ROOT) -> str:
-    """What a result holds for as long as it is the same: the test file that has noticed the error, or all that have not."""
-    names = [name for name in mutant.tests if outcome != KILLED or noticed.startswith(f"tests/{name}")]
-    return digest(*[text for name in names or mutant.tests for text in (name, (root / "tests" / name).read_text(encoding="utf-8"))])
+    """What a result holds for as long as it is the same: the test that has noticed the error, or all files that have not."""
+    texts = {name: (root / "tests" / name).read_text(encoding="utf-8") for name in mutant.tests}
+    by = next((name for name in mutant.tests if outcome == KILLED and noticed.startswith(f"tests/{name}")), None)
+    if by is None:
+        return digest(*(part for item in texts.items() for part in item))
+    test = re.search(r"::(\w+)", noticed)
+    own = [text for text in statements(texts[by], True) if test and f"def {test[1]}(" in text]
+    return digest(by, *(own or [texts[by]]))
 
 
 def holds(mutant: Mutant, entry: dict[str, Any]) -> bool:
@@ -328,11 +345,11 @@ class Run:
     hints: dict[str, str] = field(default_factory=dict)  # by the names of errors: the test that has noticed it before
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def baseline(self, tree: Tree) -> dict[tuple[str, ...], float]:
-        """CPU seconds that the tests take without an error, in which they must pass; else nothing can be said."""
+    def baseline(self, tree: Tree, mutants: list[Mutant]) -> dict[tuple[str, ...], float]:
+        """CPU seconds that the tests of these errors take without an error, in which they must pass; else nothing can be said."""
         package = digest(*(p.read_text(encoding="utf-8") for p in sorted((ROOT / "urdf_gibbs").rglob("*.py"))))
         seconds = {}
-        for name in sorted({name for mutant in self.mutants for name in mutant.tests}):
+        for name in sorted({name for mutant in mutants for name in mutant.tests}):
             key = digest("baseline", package, name, (ROOT / "tests" / name).read_text(encoding="utf-8"))
             entry = self.kept.get(key)
             if entry is None:
@@ -344,7 +361,7 @@ class Run:
                 self.kept.add(key, **entry)
                 print(f"passes without an error {entry['seconds']:6.1f} s  {name}", flush=True)
             seconds[name] = float(entry["seconds"])
-        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in self.mutants}}
+        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in mutants}}
 
     def take(self, result: Result, known: bool = False) -> None:
         with self.lock:
@@ -441,18 +458,16 @@ def main(arguments: list[str] | None = None) -> int:
         mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
     kept = Kept(RESULTS, given.fresh)
     run = Run(mutants, kept, hints=hints(kept))
-    waiting: Waiting = queue.SimpleQueue()
-    left = 0
+    left: list[tuple[str, Mutant]] = []
     for mutant in mutants:
         key = key_of(mutant)  # now, with the sources that are copied in a moment
         entry = kept.get(key)
         if entry is not None and holds(mutant, entry):
             run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
         else:
-            waiting.put((key, mutant))
-            left += 1
+            left.append((key, mutant))
     if left and not given.list:
-        _in_parallel(run, waiting, max(1, min(given.jobs, left)))
+        _in_parallel(run, left, max(1, min(given.jobs, len(left))))
     lines, well = summary(run.results)
     print("\n".join(lines))
     if not given.room and not given.only and len(run.results) == len(mutants):
@@ -461,8 +476,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if well and len(run.results) == len(mutants) else 1
 
 
-def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
-    """All that waits; a worker that fails ends the others after their present error."""
+def _in_parallel(run: Run, left: list[tuple[str, Mutant]], jobs: int) -> None:
+    """All that is left; a worker that fails ends the others after their present error."""
+    waiting: Waiting = queue.SimpleQueue()
+    for one in left:
+        waiting.put(one)
     trees = [Tree() for _ in range(jobs)]
     problems: list[BaseException] = []
 
@@ -475,7 +493,7 @@ def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
                 waiting.get_nowait()
 
     try:
-        seconds = run.baseline(trees[0])
+        seconds = run.baseline(trees[0], [mutant for _, mutant in left])
         threads = [threading.Thread(target=work, args=(tree,), daemon=True) for tree in trees]
         for thread in threads:
             thread.start()

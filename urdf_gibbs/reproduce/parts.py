@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from urdf_gibbs.errors import UnknownNameError
-from urdf_gibbs.reproduce import counted, formulations, shafei2017, shafei2018, steps, wang_ju, wang_ju_elements
+from urdf_gibbs.reproduce import counted, formulations, rover, shafei2017, shafei2018, steps, wang_ju, wang_ju_elements
 from urdf_gibbs.reproduce.claims import Progress, Section
 
 PARTS: dict[str, Callable[[Progress], Section]] = {
@@ -22,12 +22,13 @@ PARTS: dict[str, Callable[[Progress], Section]] = {
     "wang-ju-matrix": wang_ju.matrix,
     "wang-ju-counts": counted.wang_ju_counts,
     "wang-ju-elements": wang_ju_elements.section,
+    "wj-rover": rover.section,
     "formulations": formulations.section,
 }
 
 
 # These parts simulate or measure times: they run last, after the simulation has been compiled in the background.
-LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements")
+LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements", "wj-rover")
 COMPILE = "from urdf_gibbs.reproduce import shafei2017; shafei2017.run('rigid_link')"
 
 
@@ -72,7 +73,7 @@ def _done(name: str, progress: Callable[[str, str], None]) -> Done:
 
 @contextmanager
 def _compiling() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that leaves the simulation's machine code in the cache, which takes a minute once on a machine, beside other work."""
+    """A process that leaves the simulation's machine code in the cache, which takes seconds once on a machine, beside other work."""
     with subprocess.Popen([sys.executable, "-W", "ignore", "-c", COMPILE], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield process

@@ -14,12 +14,12 @@ import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
-from urdf_gibbs.engine.jit import jit
+from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.events import TOUCH
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_softly, clear_friction, free_rough_rows, guess_impulses
 from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.impact import REST
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, IMPLICIT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
 from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, follow_implicitly, resolve_contacts, write_modes
 from urdf_gibbs.simulation.rough_impact import close_held, project_rough
@@ -397,10 +397,10 @@ def next_length(s: System, st: State, h: float) -> float:
     return max(SHORTEST, min(LONGER * h, LONGEST, TURN / max(fastest, 1.0)))
 
 
-@jit
-def implicit_step(s: System, st: State, r: Record) -> int:
-    """One implicit step; the choice of held contacts after it, if it is the last one or if something strikes."""
-    h = min(st.brief, st.end - st.time)
+@block(IMPLICIT, System, State, Record, float, part="friction")
+def implicit_step(s: System, st: State, r: Record, most: float) -> int:
+    """One implicit step of at most this length; the choice of held contacts after it, if it is the last one or if something strikes."""
+    h = min(most, st.end - st.time)
     if st.controller_rate > 0.0:
         h = min(h, st.next_call - st.time)
     status, k, h = try_implicit(s, st, h)

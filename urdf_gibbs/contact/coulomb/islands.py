@@ -128,7 +128,7 @@ def search(g: Sparse, low: int, high: int, count: int, sweeps: int) -> float:
     return best
 
 
-@entry(Sparse, int, int, returns=float)
+@entry(Sparse, int, int, part="contact_problem", returns=float)
 def solve_island(g: Sparse, low: int, high: int) -> float:
     """y and z of the contacts low ... high - 1, from the y that is given; gives the certificate, or the natural map of the solver.
 
@@ -151,6 +151,9 @@ def solve_island(g: Sparse, low: int, high: int) -> float:
         certificate = judged(kind, at, law, g.y, g.s, 1.0)
         if small and not found <= GOOD * largest_impulse(g, low, high) and not certificate <= SOLVED:
             certificate = ask_dense(g, low, high, count)
+    if not certificate <= GOOD:  # whatever is left is left to the velocities, not to the cones
+        admissible(kind, at, law, g.y)
+        gather_motion(g, low, high)
     forget_columns(g, low, high, size)
     scale_island(g, low, high, size)
     return certificate
