@@ -8,6 +8,7 @@ import pytest
 import urdf_gibbs as ug
 from urdf_gibbs.simulation import implicit
 from urdf_gibbs.simulation.description import Start
+from urdf_gibbs.simulation.friction import SOFT
 from urdf_gibbs.simulation.friction_layout import SLIDES, STICKS
 from urdf_gibbs.simulation.layout import GAP, PAUSED
 
@@ -47,9 +48,10 @@ def test_a_block_that_slides_loses_speed_and_energy_at_the_rate_of_friction() ->
     step(simulator, 20)
     assert state.time - begin == pytest.approx(20 * STEP, abs=1e-15)
     after = v - MU * G * 20 * STEP
-    assert state.y[7] == pytest.approx(after, abs=1e-12)
-    assert state.y[0] - x == pytest.approx(0.5 * (v + after) * 20 * STEP, abs=1e-14)
-    assert state.friction_work - work == pytest.approx(0.5 * (v * v - after * after), abs=1e-12)
+    soft = 2.0 * SOFT * MU * G * 20 * STEP  # m/s, by walls that give way a little
+    assert state.y[7] == pytest.approx(after, abs=soft)
+    assert state.y[0] - x == pytest.approx(0.5 * (v + after) * 20 * STEP, abs=soft * 20 * STEP)
+    assert state.friction_work - work == pytest.approx(0.5 * (v * v - after * after), abs=soft * v)
     assert (simulator._program.system.friction.mode[:4] == SLIDES).all()
 
 
@@ -85,7 +87,7 @@ def test_a_wall_that_is_reached_slowly_holds_without_an_impact() -> None:
     while state.together:
         assert simulator._program.advance(1) == PAUSED
     assert (state.impacts, state.implicit_steps) == (0, 3)
-    assert state.y[0] == pytest.approx(1e-9, abs=1e-15)
+    assert state.y[0] == pytest.approx(1e-9, abs=3.0 * SOFT * 3e-9)  # walls give way a little
     assert np.abs(state.y[7:]).max() < 1e-12
     assert state.force.sum() == pytest.approx(G, rel=1e-9)
 
