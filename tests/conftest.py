@@ -33,10 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore::urdf_gibbs.errors.UrdfWarning")
     if getattr(config.option, "numprocesses", None) and not config.option.collectonly and not hasattr(config, "workerinput"):
         # Once, before the workers of a parallel run start, which would all find the cache empty: the driver's machine code, and its module
-        # where the sources have changed, which takes Numba half a minute.
-        from urdf_gibbs.engine.driver_code import address
+        # where the sources have changed, which takes Numba a minute.
+        from urdf_gibbs.engine.driver_code import driver
 
-        address("driver.advance")
+        driver().load()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

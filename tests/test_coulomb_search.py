@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_coulomb_random import by_modes
+from planar_modes import by_modes
 
 from urdf_gibbs.contact.coulomb import branching, contact_certificate, contact_impulses, made_problem, relaxed
 from urdf_gibbs.contact.coulomb.problem import decided

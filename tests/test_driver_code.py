@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import lzma
+import math
 import os
 import re
 import subprocess
@@ -21,8 +23,10 @@ from structs import empty
 import urdf_gibbs as ug
 from urdf_gibbs.contact.surfaces import Places, nearest, pack
 from urdf_gibbs.engine import driver_code, jit, objects
+from urdf_gibbs.engine.driver_parts import parts_of, split
 from urdf_gibbs.errors import ArgumentError, DriverError
 from urdf_gibbs.simulation import layout, rows, simulate
+from urdf_gibbs.simulation.program import _parts
 from urdf_gibbs.simulation.scenario import read_scenario
 
 ROOT = Path(ug.__file__).parents[1]
@@ -126,10 +130,114 @@ def test_every_platform_can_make_machine_code_of_it(triple: str) -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=2)
-    with llvm.create_context() as context, llvm.parse_assembly(driver_code.module(), context) as module:
-        module.triple, module.data_layout = triple, str(machine.target_data)
-        made = machine.emit_object(module)
+    made = b""
+    for part in parts_of(driver_code.module()):
+        with llvm.create_context() as context, llvm.parse_assembly(part.text, context) as module:
+            module.verify()
+            module.triple, module.data_layout = triple, str(machine.target_data)
+            made += machine.emit_object(module)
     assert all(name.encode() in made for name in jit.entries)
+
+
+# its parts --------------------------------------------------------------------------------------------
+
+SMALL = """
+@table = internal constant [2 x i64] [i64 3, i64 4]
+declare double @sin(double)
+define double @fly(double %x) {
+  %y = call fastcc double @both(double %x), !note !1
+  ret double %y
+}
+define internal fastcc double @both(double %x) unnamed_addr nounwind {
+  %y = call double @sin(double %x)
+  ret double %y
+}
+define double @rub(double %x) {
+  %y = call fastcc double @both(double %x)
+  %z = call fastcc double @alone(double %y)
+  ret double %z
+}
+define internal fastcc double @alone(double %x) unnamed_addr {
+  %i = load i64, ptr @table
+  %y = sitofp i64 %i to double
+  %z = fadd double %x, %y
+  ret double %z
+}
+!0 = !{!"unused"}
+!1 = !{!2}
+!2 = !{!"used"}
+"""
+
+
+def test_a_function_goes_with_what_needs_it_and_nothing_is_there_twice() -> None:
+    """Written down by hand: one module for each set of parts."""
+    parts = {" ".join(sorted(part.uses)): part for part in parts_of(split(SMALL, {"fly": "flight", "rub": "friction"}))}
+    assert parts.keys() == {"flight", "friction", "flight friction"}
+    assert (parts["flight"].defines, parts["flight"].needs) == (("fly",), ("both",))
+    assert (parts["friction"].defines, parts["friction"].needs) == (("rub",), ("both",))
+    assert (parts["flight friction"].defines, parts["flight friction"].needs) == (("both",), ())
+    for word, home in {"@table =": "friction", "@sin(double)": "flight friction", "!1 =": "flight", "!2 =": "flight"}.items():
+        assert [name for name, part in parts.items() if word in part.text] == [home], word
+    assert not any("!0 =" in part.text for part in parts.values())
+    driver = driver_code.Driver(split(SMALL, {"fly": "flight", "rub": "friction"}))
+    rub = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(driver.address("rub"))
+    assert rub(0.5) == math.sin(0.5) + 3.0
+
+
+def called_by(one: Any) -> list[Any]:
+    """Functions and entries of compiled code that a function names."""
+    function = one.function if isinstance(one, jit.Entry) else one
+    names = function.__code__.co_names
+    values = [function.__globals__.get(name) for name in names]
+    values += [getattr(value, name, None) for value in values if isinstance(value, ModuleType) for name in names]
+    compiled = [noted.function for noted in jit.functions]
+    return [value for value in values if isinstance(value, jit.Entry) or (callable(value) and value in compiled)]
+
+
+def test_every_function_of_the_driver_is_compiled_once_and_finds_what_it_calls() -> None:
+    parts = parts_of(driver_code.module())
+    names = [name for part in parts for name in re.findall(r"^define .*?@([\w.$]+)\(", part.text, flags=re.MULTILINE)]
+    assert len(names) == len(set(names)) > 100
+    homes = {name: part for part in parts for name in part.defines}
+    assert jit.entries.keys() <= homes.keys()
+    for part in parts:
+        for name in part.needs:
+            assert part.uses < homes[name].uses, name  # so what is needed is needed wherever this part is
+    assert all(homes[name].uses >= {entry.part} for name, entry in jit.entries.items())
+
+
+@pytest.mark.parametrize("kind", ["smooth", "friction", "stepping"])
+def test_a_simulation_has_every_block_that_it_can_call(kind: str) -> None:
+    """By the names in the sources; blocks for friction are behind ``friction.acts``, and all others are there without it."""
+    first = jit.entries["stepping.advance_steps" if kind == "stepping" else "driver.advance"]
+    found: set[Any] = set()
+    waiting: list[Any] = [first]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += called_by(one)
+    called = {one for one in found if isinstance(one, jit.Entry) and one.number is not None}
+    there = _parts(kind == "stepping", kind == "friction")
+    missing = {one.name for one in called if one.part not in there}
+    assert missing == ({one.name for one in called if one.part == "friction"} if kind == "smooth" else set())
+    assert len(called) > (1 if kind == "stepping" else 15)
+
+
+def test_a_first_simulation_compiles_only_what_it_needs(tmp_path: Path) -> None:
+    """Counted by functions: those of friction and of time stepping are no part of a run without them."""
+    script = """
+from urdf_gibbs.engine import driver_code
+from urdf_gibbs.simulation.scenario import read_scenario
+from urdf_gibbs.simulation.simulate import simulate
+for name in ("cradle", "rocking_block"):
+    simulate(**read_scenario(name).arguments())
+    driver = driver_code.driver()
+    print(*sorted({use for number in driver._codes for use in driver._parts[number].uses if len(driver._parts[number].uses) == 1}))
+"""
+    smooth, rough = run_python(script, URDF_GIBBS_CACHE=str(tmp_path)).splitlines()
+    assert smooth.split() == ["events", "flight", "rows"]
+    assert rough.split() == ["events", "flight", "friction", "rows"]
 
 
 # without Numba ----------------------------------------------------------------------------------------

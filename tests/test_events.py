@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,6 +173,46 @@ def test_a_point_that_has_slid_out_on_a_spinning_arm_reaches_the_wall(out: float
         points=["bead"],
     )
     struck(found, expected)
+
+
+@pytest.mark.parametrize("omega", [30.0, 300.0])
+def test_a_point_that_rests_far_out_on_a_spinning_arm_reaches_a_wall_that_drifts(omega: float) -> None:
+    """Its slide is at its limit, 3 m from the axis, so nothing but the length of the slide says how far it reaches."""
+    limit = '<limit lower="0" upper="3" effort="1" velocity="1"/>'
+    bead = robot(
+        link("w", ""),
+        link("arm", inertial(1.0)),
+        point_mass("bead", 1.0, (0, 0, 0)),
+        joint("spin", "continuous", "w", "arm", axis=(0, 1, 0)),
+        joint("out", "prismatic", "arm", "bead", axis=(1, 0, 0), limit=limit),
+    )
+    wall = walls.Plane(point=(0, 0, -5.0), motion=walls.Drift((0, 0, 1.0)))
+    expected = first_time(lambda t: 5.0 - t - 3.0 * np.sin(omega * t), 2.5)
+    options: dict[str, Any] = {"restitution": 0.0, "gravity": WEIGHTLESS, "points": ["bead"], "joint_limits": True}
+    struck(simulate(load(bead), [0.0, 3.0], [omega, 0.0], 2.5, wall, **options), expected)
+
+
+@pytest.mark.parametrize("turns", [2, 3, 4])
+def test_a_wall_that_vibrates_within_a_step_is_met(turns: int) -> None:
+    """A mass comes down to half the amplitude and goes up again, within one of the steps that a controller ends every 0.05 s.
+
+    At both ends of that step, over which the wall's phase advances by x = (2 turns - 1) pi - 2 lean, the wall is in its middle and moves
+    away from the mass, and the error estimate of a quintic through both ends vanishes, tan(lean) = 2 / x: the ends do not show it.
+    """
+    h, amplitude = 0.05, 0.01
+    x = optimize.brentq(lambda x: x - (2 * turns - 1) * np.pi + 2.0 * np.arctan(2.0 / x), 1.0, 40.0)
+    omega = x / h
+    phase = np.pi + np.arctan(2.0 / x) - 0.2 * omega
+    mass = robot(link("w", ""), point_mass("m", 1.0, (0, 0, 0)), joint("z", "prismatic", "w", "m", axis=(0, 0, 1)))
+    wall = walls.Plane(motion=walls.Vibration((0, 0, amplitude), omega, phase))
+
+    def height(t: Any) -> Any:
+        return 0.5 * amplitude + 16.0 * (t - 0.225) ** 2
+
+    expected = first_time(lambda t: height(t) - amplitude * np.sin(omega * t + phase), 0.4)
+    assert 0.2 < expected < 0.25
+    options: dict[str, Any] = {"points": ["m"], "controller": lambda t, q, v: [0.0], "controller_rate": 1.0 / h}
+    struck(simulate(load(mass), [height(0.0)], [-32.0 * 0.225], 0.4, wall, restitution=1.0, gravity=(0, 0, 32), **options), expected)
 
 
 # small and far, edges ---------------------------------------------------------------------------------------

@@ -239,9 +239,12 @@ def test_a_switch_in_time_is_landed_on() -> None:
     assert np.abs(run.t - 0.3).min() < 1e-15
 
 
-def test_a_motion_along_a_switching_line_decays_as_predicted() -> None:
-    """q + 0.3 v = 0 from where it is first met: q falls as exp(-t / 0.3)."""
-    run = pushed(lambda t, q, v, side: -5.0 * side, 1.0, 2.0, q0=0.3, switches=lambda t, q, v: q + 0.3 * v)
+@pytest.mark.parametrize("damping", [0.0, 4.0])
+def test_a_motion_along_a_switching_line_decays_as_predicted(damping: float) -> None:
+    """q + 0.3 v = 0 from where it is first met: q falls as exp(-t / 0.3), whatever damping does on both sides of the line."""
+    damped = robot(link("w", ""), link("block"), joint("x", "prismatic", "w", "block", f'<dynamics damping="{damping}"/>', axis=(1, 0, 0)))
+    switch: dict[str, Any] = {"controller": lambda t, q, v, side: -5.0 * side, "switches": lambda t, q, v: q + 0.3 * v}
+    run = simulate(made(damped), [0.3], [1.0], 2.0, damping=True, **switch)
     met = run.t[np.abs(run.q[:, 0] + 0.3 * run.v[:, 0]) < 1e-9].min()
     q = float(run.at(met)[0][0])
     late = run.t > met

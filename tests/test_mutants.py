@@ -144,25 +144,35 @@ def test_a_warm_process_tells_exit_codes_output_and_work_without_end(tmp_path: P
         runner.close()
 
 
-def test_a_result_holds_until_the_file_or_the_tests_that_prove_it_change(tmp_path: Path) -> None:
+def test_a_result_holds_until_the_function_or_the_tests_that_prove_it_change(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "urdf_gibbs" / "a").mkdir(parents=True)
     file = tmp_path / "urdf_gibbs" / "a" / "b.py"
-    file.write_text("x = 1 + 2")
-    keys = {key_of(made(), tmp_path), key_of(made(replace="0"), tmp_path)}
-    file.write_text("x = 1 + 2  # sum")
-    assert len(keys | {key_of(made(), tmp_path)}) == 3
+
+    def key(source: str, **changes: str) -> str:
+        file.write_text(source)
+        return key_of(made(**changes), tmp_path)
+
+    first = key("def f(x):\n    return 1 + 2\ny = 3")
+    same = (
+        "@g\ndef f(x):\n    'Sum.'\n    return 1 + 2\ny = 3",
+        "def f(x):\n    return 1 + 2  # sum\ny = 4",
+    )  # words, and what is elsewhere
+    assert {key(source) for source in same} == {first}
+    assert len({first, key("def f(x):\n    return x * (1 + 2)\ny = 3"), key("def f(x):\n    return 1 + 2\ny = 3", replace="0")}) == 3
 
     mutant = replace(made(), tests=("test_a.py", "test_b.py"))
-    (tmp_path / "tests" / "test_b.py").write_text("1")
 
-    def proofs(first: str) -> list[str]:
+    def proofs(first: str, second: str = "def test_it(): pass") -> list[str]:
         (tmp_path / "tests" / "test_a.py").write_text(first)
+        (tmp_path / "tests" / "test_b.py").write_text(second)
         noticed = {KILLED: "tests/test_b.py::test_it", SURVIVED: ""}
         return [proof(mutant, outcome, by, tmp_path) for outcome, by in (*noticed.items(), (KILLED, "no end after 60 s"))]
 
     (by_b, by_none, no_end), (again, other, longer) = proofs("1"), proofs("2")
     assert by_b == again and by_none != other and no_end != longer
+    assert proofs("1", "def test_it(): pass\ndef test_more(): pass")[0] == by_b
+    assert proofs("1", "def test_it(): assert 1")[0] != by_b and proofs("1", "@twice\ndef test_it(): pass")[0] != by_b
 
 
 @pytest.mark.parametrize(

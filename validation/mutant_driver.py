@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from urdf_gibbs.engine import build_driver, driver_code, jit
+from urdf_gibbs.engine import build_driver, driver_code, driver_parts, jit
 
 PART = "mutant_part.json"  # beside this file: the entries that are concerned, for mutant_profile.py
 
@@ -105,11 +105,12 @@ def together(texts: list[str]) -> str:
 
 
 def portable(texts: dict[str, str]) -> str:
-    """The modules of these entries as one for driver_code."""
+    """The modules of these entries in parts for driver_code."""
     build_driver.jit = SimpleNamespace(entries=texts)  # type: ignore[assignment]
     try:
         one = build_driver.without_target(together(list(texts.values())))
-        return build_driver.check(build_driver.without_attributes(build_driver.shorten_names(one)))
+        one = build_driver.check(build_driver.without_attributes(build_driver.shorten_names(one)))
+        return driver_parts.split(one, {name: jit.entries[name].part for name in texts})
     finally:
         build_driver.jit = jit
 

@@ -17,12 +17,11 @@ PART, RIGHT = (Path(__file__).with_name(name) for name in ("mutant_part.json", "
 
 if PART.exists():
     from urdf_gibbs.engine import driver_code
-    from urdf_gibbs.engine.objects import Code, load_code
 
     part = json.loads(PART.read_text())
 
     @cache
-    def code(wrong: bool) -> Code:
-        return load_code(part["text"] if wrong else RIGHT.read_text(), symbols=driver_code._symbols(), portable=True)
+    def driver(wrong: bool) -> driver_code.Driver:
+        return driver_code.Driver(part["text"] if wrong else RIGHT.read_text())
 
-    driver_code.address = lambda name: code(name in part["entries"]).address(name)
+    driver_code.address = lambda name: driver(name in part["entries"]).address(name)

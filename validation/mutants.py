@@ -6,9 +6,9 @@ The errors are data, tests/mutants/<room>.toml: the file, a text that occurs onc
 error that a test notices is killed. The sources themselves are never touched: each worker has a copy of the tree. Where a
 changed file is compiled into the driver, the driver of the copy is built again, as far as it is concerned (mutant_driver.py).
 
-Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated file changes, or the test file
-that has noticed the error, or, where none has, any of them. The test that has noticed an error before is asked first. A run of all errors
-writes validation/mutants.md. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
+Every result is kept in validation/mutants.jsonl as soon as it is known, and used again until the mutated function changes, or the test
+that has noticed the error, or, where none has, any of the test files. The test that has noticed an error before is asked first. A run of
+all errors writes validation/mutants.md. The exit code is 1 where an error survives that is not expected to, or a room kills less than 85 %.
 """
 
 from __future__ import annotations
@@ -128,16 +128,33 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
+def statements(source: str, decorators: bool) -> list[str]:
+    """The statements of a file, functions and classes as one each; without comments and docstrings, and with decorators or not."""
+    nodes = ast.parse(source)
+    for node in ast.walk(nodes):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.decorator_list = node.decorator_list if decorators else []
+            if ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+    return [ast.unparse(node) for node in nodes.body]
+
+
 def key_of(mutant: Mutant, root: Path = ROOT) -> str:
-    """Of the error and of the file that it is planted in."""
+    """Of the error and of the function, class or other statement that it is planted in."""
     source = (root / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8")
-    return digest(mutant.file, mutant.find, mutant.replace, source)
+    wrong = statements(mutant.mutated(source), False)
+    return digest(mutant.file, mutant.find, mutant.replace, *(text for text in statements(source, False) if text not in wrong))
 
 
 def proof(mutant: Mutant, outcome: str, noticed: str, root: Path = ROOT) -> str:
-    """What a result holds for as long as it is the same: the test file that has noticed the error, or all that have not."""
-    names = [name for name in mutant.tests if outcome != KILLED or noticed.startswith(f"tests/{name}")]
-    return digest(*[text for name in names or mutant.tests for text in (name, (root / "tests" / name).read_text(encoding="utf-8"))])
+    """What a result holds for as long as it is the same: the test that has noticed the error, or all files that have not."""
+    texts = {name: (root / "tests" / name).read_text(encoding="utf-8") for name in mutant.tests}
+    by = next((name for name in mutant.tests if outcome == KILLED and noticed.startswith(f"tests/{name}")), None)
+    if by is None:
+        return digest(*(part for item in texts.items() for part in item))
+    test = re.search(r"::(\w+)", noticed)
+    own = [text for text in statements(texts[by], True) if test and f"def {test[1]}(" in text]
+    return digest(by, *(own or [texts[by]]))
 
 
 def holds(mutant: Mutant, entry: dict[str, Any]) -> bool:

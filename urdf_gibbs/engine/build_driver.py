@@ -1,7 +1,8 @@
-"""Compile the driver to one portable module: ``python -m urdf_gibbs.engine.build_driver [FILE]``. Needs Numba.
+"""Compile the driver to portable modules in one file: ``python -m urdf_gibbs.engine.build_driver [FILE]``. Needs Numba.
 
 Numba gives LLVM IR for each entry. All entries are linked to one module that allocates with malloc and contains no Python, no exceptions
-and nothing specific to a CPU or system: text that every LLVM since version 20 can compile. The build is reproducible to the last byte.
+and nothing specific to a CPU or system: text that every LLVM since version 20 can compile. Optimised, it is split into parts
+(driver_parts.py). The build is reproducible to the last byte.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from urdf_gibbs.engine import driver_code, jit
+from urdf_gibbs.engine import driver_code, driver_parts, jit
 
 # The result must depend neither on this machine nor on the order of Python sets. Numba reads these when it is imported.
 ENVIRONMENT = {
@@ -141,8 +142,9 @@ define {kind} @"{entry.name}"({parameters}) {{
 
 
 def portable_module(texts: list[str]) -> str:
-    """The modules of the entries as one, in a form that every machine can compile."""
-    return check(without_attributes(shorten_names(without_target(link(texts)))))
+    """The modules of the entries in a form that every machine can compile: optimised as one, then split into parts."""
+    text = check(without_attributes(shorten_names(without_target(link(texts)))))
+    return driver_parts.split(text, {name: entry.part for name, entry in jit.entries.items()})
 
 
 def link(texts: list[str]) -> str:

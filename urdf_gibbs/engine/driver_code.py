@@ -1,9 +1,9 @@
-"""The machine code of the compiled driver: a portable module that comes with the package, compiled for this machine on first use.
+"""The machine code of the compiled driver: portable modules that come with the package, compiled for this machine on first use.
 
-    sources --build_driver.py (Numba, half a minute)--> driver.ll.xz --LLVM (a second)--> object in the user's cache --> memory
+    sources --build_driver.py (Numba, a minute)--> driver.ll.xz --LLVM (a second)--> objects in the user's cache --> memory
 
-The module carries a hash of the sources it was built from. If they have changed since, as in a developer's clone, it is built again
-and kept in the cache.
+The file carries a hash of the sources it was built from. If they have changed since, as in a developer's clone, it is built again
+and kept in the cache. Its modules are the driver's parts (driver_parts.py): only those that are asked for become machine code.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+from urdf_gibbs.engine.driver_parts import parts_of
 from urdf_gibbs.engine.objects import Code, load_code, read_cached, write_cached
 from urdf_gibbs.errors import DriverError
 
@@ -28,7 +29,7 @@ PACKAGE = Path(__file__).parents[1]
 SHIPPED = Path(__file__).with_name("driver.ll.xz")
 DECORATED = re.compile(rb"^@(jit|jit_inline|entry|block|struct)\b", re.MULTILINE)
 # Files that affect the module although they contain no decorated function: tables of constants, and the compiler itself.
-ALSO_COMPILED = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "dop853.py", "names.py")
+ALSO_COMPILED = ("jit.py", "struct.py", "numba_types.py", "build_driver.py", "driver_parts.py", "dop853.py", "names.py")
 MEMORY = ("PyMem_RawMalloc", "PyMem_RawFree")  # Python's raw allocator, which needs no lock
 # Functions of the C library that compiled code may call, or that LLVM substitutes for its own operations.
 LIBRARY = (
@@ -38,6 +39,8 @@ LIBRARY = (
     *("memcmp", "memcpy", "memmove", "memset"),
 )
 EXTERNAL = frozenset(MEMORY + LIBRARY)  # all functions that the module may call
+# Parts with long loops over numbers, which gain by being vectorised for this CPU. Elsewhere that takes more time than it saves.
+VECTORISED = frozenset({"contact_problem", "contact_search", "flight", "rows"})
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
 
@@ -58,12 +61,12 @@ def stamp() -> str:
 
 
 def packed(stamp: str, made_by: str, text: str) -> bytes:
-    """A module in the form of its file."""
+    """The text of the modules in the form of their file."""
     return lzma.compress(f"; sources {stamp}\n; {made_by}\n{text}".encode(), preset=9)
 
 
 def unpacked(data: bytes, stamp: str) -> str | None:
-    """The text of a module; None if it is damaged or was built from other sources than those of the stamp."""
+    """The text of the modules; None if it is damaged or was built from other sources than those of the stamp."""
     try:
         text = lzma.decompress(data).decode()
     except (lzma.LZMAError, EOFError, UnicodeDecodeError):
@@ -72,7 +75,7 @@ def unpacked(data: bytes, stamp: str) -> str | None:
 
 
 def module() -> str:
-    """The module for the present sources: the one that comes with the package, else from the cache, else newly built."""
+    """The text for the present sources: the one that comes with the package, else from the cache, else newly built."""
     wanted = stamp()
     try:
         text = unpacked(SHIPPED.read_bytes(), wanted)
@@ -111,14 +114,41 @@ def _build(wanted: str) -> tuple[bytes, str]:
 @cache
 def address(name: str) -> int:
     """Address of the machine code of an entry."""
-    return _code().address(name)
+    return driver().address(name)
 
 
 @cache
-def _code() -> Code:
-    return load_code(module(), symbols=_symbols(), portable=True)
+def driver() -> Driver:
+    """The driver of the present sources."""
+    return Driver(module())
 
 
+class Driver:
+    """The machine code of the modules of a text, each compiled when a function of it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._parts = parts_of(text)
+        self._homes = {name: number for number, part in enumerate(self._parts) for name in part.defines}
+        self._codes: dict[int, Code] = {}
+
+    def load(self) -> None:
+        """Compile all modules, or take them from the cache."""
+        for number in range(len(self._parts)):
+            self._code(number)
+
+    def address(self, name: str) -> int:
+        """Address of an entry, or of a function that modules have in common."""
+        return self._code(self._homes[name]).address(name)
+
+    def _code(self, number: int) -> Code:
+        if number not in self._codes:
+            part = self._parts[number]
+            symbols = {**_symbols(), **{name: self.address(name) for name in part.needs}}
+            self._codes[number] = load_code(part.text, symbols=symbols, portable=True, vectorised=not part.uses.isdisjoint(VECTORISED))
+        return self._codes[number]
+
+
+@cache
 def _symbols() -> dict[str, int]:
     """Addresses of the functions that the module calls."""
     symbols = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in MEMORY}

@@ -7,7 +7,8 @@ Code for one robot is generated without Numba (emit.py). Numba runs when the pac
 - ``entry``: a separate C function, which Python can call as well.
 - ``block``: an entry that compiled code calls by its address, which is in the field ``blocks`` of its first argument.
 
-Numba optimises a function together with everything that it calls, again for each caller. Entries and blocks prevent that.
+Numba optimises a function together with everything that it calls, again for each caller. Entries and blocks prevent that. Each says by
+``part`` what it is for: machine code is made only of the parts that a simulation asks for (driver_parts.py).
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ entries: dict[str, Entry] = {}
 class Entry:
     """A separately compiled function of Structs, ints and floats; ``number`` of a block, else None."""
 
-    def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...], returns: type, number: int | None) -> None:
-        self.function, self.kinds, self.returns, self.number = function, kinds, returns, number
+    def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...], returns: type, part: str, number: int | None) -> None:
+        self.function, self.kinds, self.returns, self.part, self.number = function, kinds, returns, part, number
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
         self.__name__, self.__module__, self.__doc__ = function.__name__, function.__module__, function.__doc__
         self._called: Callable[..., Any] | None = None
@@ -68,14 +69,14 @@ def jit_inline(function: F) -> F:
     return function
 
 
-def entry(*kinds: type, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
+def entry(*kinds: type, part: str, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
     """Register a separately compiled function (Structs, ints or floats ...) -> int or float."""
-    return lambda function: _register(Entry(function, kinds, returns, None))
+    return lambda function: _register(Entry(function, kinds, returns, part, None))
 
 
-def block(number: int, *kinds: type, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
+def block(number: int, *kinds: type, part: str, returns: type = int) -> Callable[[Callable[..., Any]], Entry]:
     """Register a separately compiled function (Struct with ``blocks``, Structs, ints or floats ...) -> int or float, called by address."""
-    return lambda function: _register(Entry(function, kinds, returns, number))
+    return lambda function: _register(Entry(function, kinds, returns, part, number))
 
 
 def _register(entry: Entry) -> Entry:
@@ -83,9 +84,9 @@ def _register(entry: Entry) -> Entry:
     return entry
 
 
-def block_addresses() -> list[int]:
-    """Addresses of all blocks by number; 0 where there is none."""
-    addresses = {entry.number: entry.address for entry in entries.values() if entry.number is not None}
+def block_addresses(*parts: str) -> list[int]:
+    """Addresses of the blocks of these parts by number; 0 for all others, which must not be called."""
+    addresses = {entry.number: entry.address for entry in entries.values() if entry.number is not None and entry.part in parts}
     return [addresses.get(number, 0) for number in range(BLOCKS)]
 
 

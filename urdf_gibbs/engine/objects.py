@@ -79,7 +79,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_acquire_llvm, after_in_parent=_release_llvm, after_in_child=_after_fork_in_child)
 
 
-def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, portable: bool = False) -> Code:
+def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, portable: bool = False, vectorised: bool = True) -> Code:
     """Load the machine code of LLVM IR text, from the cache on disk or else compiled.
 
     The same text gives the same ``Code``, so the code must not keep state.
@@ -90,6 +90,7 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, p
     opt : optimisation level of code generation, 0 to 3.
     symbols : addresses of further external functions, by name.
     portable : the text is optimised as far as possible without knowing the CPU, and not yet vectorised.
+    vectorised : the loops of portable text become vectors of this CPU, which takes as much time again.
     """
     import llvmlite
     import llvmlite.binding as llvm
@@ -104,12 +105,13 @@ def load_code(ir: str, opt: int = 2, symbols: Mapping[str, int] | None = None, p
         compact = COMPACT and opt > 0  # at level 0 LLVM always makes stubs
         model = {"reloc": "pic", "codemodel": "default"} if compact else {"reloc": "default", "codemodel": "jitdefault"}
         machine = target.create_target_machine(cpu=cpu, features=features, opt=opt, **model)
-        parts = (machine.triple, cpu, features, *model.values(), llvmlite.__version__, __version__, str(opt), str(portable), ir)
+        how = (*model.values(), llvmlite.__version__, __version__, str(opt), str(portable), str(vectorised))
+        parts = (machine.triple, cpu, features, *how, ir)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         if key not in _codes:
             payload = read_cached(key)
             if payload is None:
-                payload = _compile(llvm, machine, ir, compact, portable)
+                payload = _compile(llvm, machine, ir, compact, portable, vectorised)
                 write_cached(key, payload)
             _codes[key] = _load(llvm, machine, payload, compact, symbols or {})
         return _codes[key]
@@ -123,7 +125,7 @@ def _host(llvm: Any) -> tuple[str, str]:
         return "", ""
 
 
-def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) -> bytes:
+def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool, vectorised: bool) -> bytes:
     """Object file of the IR text. Unless it is portable it is already vectorised: the vectoriser would only cost time."""
     text = EXTERNAL.sub(r"\g<0> nonlazybind", ir) if compact else ir
     # Closed in this order: a context takes its modules along, and an exception could leave the order to the garbage collector.
@@ -138,8 +140,9 @@ def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool) ->
             module.data_layout = str(machine.target_data)
             tuning.loop_unrolling = tuning.loop_interleaving = False
             tuning.inlining_threshold = 0
-        passes = llvm.create_pass_builder(machine, tuning)
-        passes.getModulePassManager().run(module, passes)
+        if vectorised or not portable:
+            passes = llvm.create_pass_builder(machine, tuning)
+            passes.getModulePassManager().run(module, passes)
         payload: bytes = machine.emit_object(module)
         return payload
 

@@ -72,7 +72,7 @@ def _done(name: str, progress: Callable[[str, str], None]) -> Done:
 
 @contextmanager
 def _compiling() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that leaves the simulation's machine code in the cache, which takes a minute once on a machine, beside other work."""
+    """A process that leaves the simulation's machine code in the cache, which takes seconds once on a machine, beside other work."""
     with subprocess.Popen([sys.executable, "-W", "ignore", "-c", COMPILE], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield process

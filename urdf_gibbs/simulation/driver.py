@@ -344,7 +344,7 @@ def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -
     return resolve_here(s, st, r, st.target) if status == OK else status
 
 
-@block(ADVANCE, System, State, Record, int)
+@block(ADVANCE, System, State, Record, int, part="events")
 def advance(s: System, st: State, r: Record, steps: int) -> int:
     """Continue until the end of the run, until the record is full or ``steps`` steps have been tried, or until an error."""
     by_function = any_wall_function(s)

@@ -213,7 +213,7 @@ def closing_fraction(s: System, st: State, h: float, c: int) -> float:
     return -1.0
 
 
-@block(FIRST_CLOSING, System, State, float, returns=float)
+@block(FIRST_CLOSING, System, State, float, part="events", returns=float)
 def first_closing(s: System, st: State, h: float) -> float:
     """The fraction of the step at which the first suspect closes, which becomes st.target; 2 where none does."""
     best = 2.0

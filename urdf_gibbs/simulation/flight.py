@@ -52,7 +52,7 @@ ERROR_ROWS, ERROR_WEIGHTS, ERROR_COUNTS = _sparse(np.array([E5, E3]))
 DENSE_ROWS, DENSE_WEIGHTS, DENSE_COUNTS = _sparse(D)
 
 
-@block(DERIVATIVE, System, State, float, int, int)
+@block(DERIVATIVE, System, State, float, int, int, part="flight")
 def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
     """K[row] = dy/dt of a state (PRESENT, NEXT, WORK), which is normalised. Held contacts stay closed; st.force gets their forces."""
     nq = s.q.shape[0]
@@ -135,7 +135,7 @@ def stages(s: System, st: State, h: float, first: int, last: int, which: int) ->
     return OK
 
 
-@block(STEP, System, State, float)
+@block(STEP, System, State, float, part="flight")
 def step(s: System, st: State, h: float) -> int:
     """One step from y (with K[0] its derivative) to new; K[12] becomes the derivative there, force the contact forces there."""
     st.trial[LENGTH], st.trial[ERROR] = h, -1.0
@@ -168,7 +168,7 @@ def error_norm(st: State, h: float) -> float:
     return abs(h) * five / np.sqrt((five + 0.01 * three) * n)
 
 
-@block(DENSE, System, State, float)
+@block(DENSE, System, State, float, part="flight")
 def dense_coefficients(s: System, st: State, h: float) -> int:
     """Coefficients F (7, n) of the step's interpolant; takes three more evaluations."""
     st.trial[LENGTH] = h

@@ -36,7 +36,7 @@ SOLVED = 1e-7  # certificates of contact problems below this are taken
 # rows -------------------------------------------------------------------------------------------------
 
 
-@block(ROUGH_ROWS, System, float, int)
+@block(ROUGH_ROWS, System, float, int, part="friction")
 def rough_rows(s: System, t: float, k: int) -> int:
     """Of the first k contacts of s.selected at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
 
@@ -183,7 +183,7 @@ def hand_back(s: System, k: int, rows: int) -> None:
         f.p[f.own[a]] = f.problem.p[a]
 
 
-@block(ROUGH_SOLVE, System, int, returns=float)
+@block(ROUGH_SOLVE, System, int, part="friction", returns=float)
 def ask_coulomb(s: System, k: int) -> float:
     """Coulomb's law among the k contacts under consideration: forces or impulses in s.friction.p, zero for those that are no members.
 

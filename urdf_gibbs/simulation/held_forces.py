@@ -204,7 +204,7 @@ def keep_held(s: System, k: int) -> float:
     return margin
 
 
-@block(ROUGH_FORCES, System, State, float, int)
+@block(ROUGH_FORCES, System, State, float, int, part="friction")
 def rough_forces(s: System, st: State, t: float, k: int) -> int:
     """Accelerations of s.q, s.v with the k held contacts of s.selected, in s.a, and their forces: st.force and s.friction.force.
 
@@ -236,7 +236,7 @@ def take_forces(s: System, st: State, k: int) -> None:
                 f.force[c, m] += f.p[j] * f.D[j, m]
 
 
-@block(ROUGH_OPENING, System, State, float, returns=float)
+@block(ROUGH_OPENING, System, State, float, part="friction", returns=float)
 def rough_opening_rate(s: System, st: State, t: float) -> float:
     """How fast held contacts open or begin to slide in the state st.work, relative to what is calm: above 1 something must change.
 

@@ -92,7 +92,7 @@ def end_short_bounces(s: System, st: State, k: int, e: Array, total: Array) -> i
     return count
 
 
-@block(IMPACT, System, State, int, returns=float)
+@block(IMPACT, System, State, int, part="events", returns=float)
 def impact(s: System, st: State, k: int) -> float:
     """Apply the impact law to the k closed contacts in s.selected; changes the velocity in st.y.
 
@@ -191,7 +191,7 @@ def contact_accelerations(s: System, t: float, k: int) -> int:
     return OK
 
 
-@block(CHOOSE_HELD, System, State, int)
+@block(CHOOSE_HELD, System, State, int, part="events")
 def choose_held(s: System, st: State, k: int) -> int:
     """Choose which of the k closed contacts in s.selected are held (st.held): 0 <= force ⟂ gap acceleration >= 0.
 
@@ -236,7 +236,7 @@ def calm_bound(s: System, m: int) -> float:
     return CALM * largest
 
 
-@block(OPENING_RATE, System, State, float, returns=float)
+@block(OPENING_RATE, System, State, float, part="events", returns=float)
 def opening_rate(s: System, st: State, t: float) -> float:
     """Largest gap acceleration of the held contacts in the state st.work, relative to ``calm_bound``: above 1 one has to be released.
 
@@ -281,7 +281,7 @@ def use_pushing_forces(s: System, st: State) -> None:
             st.force[s.selected[i]] = s.lam[i]
 
 
-@block(PROJECT, System, State, int)
+@block(PROJECT, System, State, int, part="events")
 def project(s: System, st: State, rounds: int) -> int:
     """Project st.y to the nearest state, in the metric of M, with the held contacts closed and at rest to rounding."""
     t, nq, nv = st.time, s.q.shape[0], s.v.shape[0]

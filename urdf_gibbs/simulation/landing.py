@@ -67,7 +67,7 @@ def nudge(s: System, st: State, length: float, more: float) -> int:
     return status if status != OK else update_gaps(s, st, st.time + length + more, 1)
 
 
-@block(LAND, System, State, float, float)
+@block(LAND, System, State, float, float, part="events")
 def land(s: System, st: State, h: float, guess: float) -> int:
     """Step again to where the target's gap is zero, near the length ``guess``; st.step_length gets the length.
 

@@ -123,11 +123,12 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
     )
     nb, nq, nv, nc = len(robot.joints), robot.nq, robot.nv, len(candidates.points)
     code.contacts = kernel.code.address("contacts") if kernel else 0
+    friction = _friction(candidates, nv, description.steps_in_time)
     return System(
         tree=tree,
         contacts=candidates.contacts,
         surfaces=candidates.surfaces,
-        blocks=np.array(block_addresses(), dtype=np.int64),
+        blocks=np.array(block_addresses(*_parts(description.steps_in_time, bool(friction.acts))), dtype=np.int64),
         code=code,
         in_stages=description.in_stages,
         constant_torque=_has_constant_torque(description),
@@ -155,9 +156,16 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         **{name: np.zeros((nc, nv)) for name in ("J", "B")},
         **{name: np.zeros(nc) for name in ("gap", "rate", "accel", "u", "e", "lam")},
         K=np.zeros(nc * nc),
-        friction=_friction(candidates, nv, description.steps_in_time),
+        friction=friction,
         stepping=stepping_memory(tree, candidates.contacts, candidates.surfaces, description.steps_in_time),
     )
+
+
+def _parts(steps_in_time: bool, friction: bool) -> tuple[str, ...]:
+    """The parts of the driver that are needed."""
+    if steps_in_time:
+        return "rows", "stepping"
+    return ("rows", "flight", "events", "friction") if friction else ("rows", "flight", "events")
 
 
 def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:

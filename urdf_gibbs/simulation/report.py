@@ -68,7 +68,7 @@ def kinetic_energy(s: System) -> float:
     return energy
 
 
-@block(REPORT, System, Record, int, int, int)
+@block(REPORT, System, Record, int, int, int, part="events")
 def report_impact(s: System, r: Record, i: int, first: int, k: int) -> int:
     """Complete impact i of the record, whose k contacts begin at ``first``: energies, and position, normal and velocities of each contact.
 

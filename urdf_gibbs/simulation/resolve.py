@@ -228,7 +228,7 @@ def resolve_paradox(s: System, st: State, r: Record, k: int, approach: float) ->
     return update_gaps(s, st, st.time, 0)
 
 
-@block(RESOLVE_CONTACTS, System, State, Record, int)
+@block(RESOLVE_CONTACTS, System, State, Record, int, part="events")
 def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
     """Apply an impact to all closed contacts if one approaches, then choose the held contacts."""
     for c in range(st.closed.shape[0]):

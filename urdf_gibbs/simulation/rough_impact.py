@@ -91,7 +91,7 @@ def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
     return worst
 
 
-@block(ROUGH_IMPACT, System, State, int, returns=float)
+@block(ROUGH_IMPACT, System, State, int, part="friction", returns=float)
 def rough_impact(s: System, st: State, k: int) -> float:
     """``impact`` with friction: impulses of all rows stay in s.friction.p, normal ones in s.lam as well."""
     f, nq = s.friction, s.q.shape[0]
@@ -145,7 +145,7 @@ def stuck_rows(s: System, k: int, own: Array) -> int:
     return m
 
 
-@block(ROUGH_PARADOX, System, State, int, float, returns=float)
+@block(ROUGH_PARADOX, System, State, int, float, part="friction", returns=float)
 def impact_without_collision(s: System, st: State, k: int, approach: float) -> float:
     """The impact that resolves Painlevé's paradox among the k selected contacts; changes the velocity in st.y. Returns its certificate.
 
@@ -271,7 +271,7 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
     return certificate
 
 
-@block(ROUGH_CHOOSE, System, State, int)
+@block(ROUGH_CHOOSE, System, State, int, part="friction")
 def choose_rough(s: System, st: State, k: int) -> int:
     """Which of the k closed contacts of s.selected hold, in st.held, and how, in s.friction.mode; and which joints stick or slide.
 
@@ -367,7 +367,7 @@ def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
     return energy
 
 
-@block(ROUGH_PROJECT, System, State, int)
+@block(ROUGH_PROJECT, System, State, int, part="friction")
 def project_rough(s: System, st: State, turns: int) -> int:
     """``project`` with friction: contacts that stick are brought to rest along the wall as well."""
     nq, nv = s.q.shape[0], s.v.shape[0]

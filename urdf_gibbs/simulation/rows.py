@@ -42,7 +42,7 @@ from urdf_gibbs.simulation.layout import (
 Array = Any
 
 
-@block(SOLVE, System, int, int, returns=float)
+@block(SOLVE, System, int, int, part="rows", returns=float)
 def solve(s: System, problem: int, k: int) -> float:
     """s.lam from s.K and s.u; returns the solver's certificate.
 
@@ -67,7 +67,7 @@ def update_bodies(s: System) -> None:
     twists(s)
 
 
-@block(FACTORISE_MASS, System, int)
+@block(FACTORISE_MASS, System, int, part="rows")
 def factorise_mass(s: System, unused: int) -> int:
     """Factorise M(s.q) into s.M."""
     status = call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
@@ -76,7 +76,7 @@ def factorise_mass(s: System, unused: int) -> int:
     return OK
 
 
-@block(CONTACT_ROWS, System, float, int)
+@block(CONTACT_ROWS, System, float, int, part="rows")
 def contact_rows(s: System, t: float, k: int) -> int:
     """For the k contacts in s.selected at s.q, s.v: gap, rate, accel at zero joint acceleration, and the row J of the Jacobian.
 
@@ -134,7 +134,7 @@ def joint_torques(s: System, t: float) -> int:
     return OK
 
 
-@block(FREE_ROWS, System, float, int)
+@block(FREE_ROWS, System, float, int, part="rows")
 def free_rows(s: System, t: float, k: int) -> int:
     """contact_rows at the free motion: M is factorised, s.a is the acceleration without contact forces, and s.accel includes it."""
     status = joint_torques(s, t)
@@ -175,7 +175,7 @@ def write_gap(s: System, c: int, out: Array) -> bool:
     return True
 
 
-@block(UPDATE_GAPS, System, State, float, int)
+@block(UPDATE_GAPS, System, State, float, int, part="rows")
 def update_gaps(s: System, st: State, t: float, after: int) -> int:
     """Compute st.gaps of all contacts from st.y, or with ``after`` st.new_gaps from st.new."""
     nq = s.q.shape[0]

@@ -139,7 +139,7 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
     return OK
 
 
-@block(ADVANCE_STEPS, System, State, Record, int)
+@block(ADVANCE_STEPS, System, State, Record, int, part="stepping")
 def advance_steps(s: System, st: State, r: Record, steps: int) -> int:
     """Continue until the end of the run, until the record is full or ``steps`` steps have been taken, or until an error."""
     if r.rows == 0 and st.accepted == 0:

@@ -113,7 +113,7 @@ def hub_clearance(s: System, st: State, c: int) -> float:
     return room
 
 
-@block(SAFE_STEP, System, State, float, returns=float)
+@block(SAFE_STEP, System, State, float, part="events", returns=float)
 def longest_safe_step(s: System, st: State, h: float) -> float:
     """The longest step from st.y, up to h, for which the two ends suffice to detect contacts.
 

@@ -128,7 +128,7 @@ def search(g: Sparse, low: int, high: int, count: int, sweeps: int) -> float:
     return best
 
 
-@entry(Sparse, int, int, returns=float)
+@entry(Sparse, int, int, part="contact_problem", returns=float)
 def solve_island(g: Sparse, low: int, high: int) -> float:
     """y and z of the contacts low ... high - 1, from the y that is given; gives the certificate, or the natural map of the solver.
 

@@ -27,7 +27,7 @@ class Problem(Struct):
     p: Float1  # (>= n,) impulses: where to start, then the solution [N s]
 
 
-@entry(Problem, returns=float)
+@entry(Problem, part="contact_problem", returns=float)
 def impulses(s: Problem) -> float:
     """Fill p, by ``solve``, or by ``solve_large`` from MANY contacts on; gives the certificate."""
     k = s.count
@@ -38,7 +38,7 @@ def impulses(s: Problem) -> float:
     return solver.solve(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
 
 
-@entry(Problem, int, returns=float)
+@entry(Problem, int, part="contact_search", returns=float)
 def decided(s: Problem, limit: int) -> float:
     """For what ``impulses`` has left open: fill p by ``decide``, of up to ``limit`` linear programs; gives the certificate."""
     k = s.count
@@ -47,7 +47,7 @@ def decided(s: Problem, limit: int) -> float:
     return solver.decide(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n], limit)
 
 
-@entry(Problem, returns=float)
+@entry(Problem, part="contact_problem", returns=float)
 def shortest_impulses(s: Problem) -> float:
     """Of all solutions with the motion of p the shortest, see ``shortest``; gives its certificate."""
     k = s.count
@@ -57,7 +57,7 @@ def shortest_impulses(s: Problem) -> float:
     return judged.certificate(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
 
 
-@entry(Problem, returns=float)
+@entry(Problem, part="contact_problem", returns=float)
 def violation(s: Problem) -> float:
     """The certificate of p as it is."""
     k = s.count

@@ -42,7 +42,7 @@ def relaxed(
 ) -> float:
     """FEASIBLE: y (n,) is what the node admits. Above: the proof that it admits nothing, z (n,) and g (n,). UNDECIDED: neither.
 
-    ``least``: the smallest pivot. No contact may be a JOINT.
+    ``smallest``: of pivots. No contact may be a JOINT.
     """
     n, k = c.shape[0], kind.shape[0]
     G, owner = np.empty((k * SIDES + 1, 4)), np.empty(k * SIDES + 1, np.int64)
@@ -70,7 +70,7 @@ def relaxed(
             _appended(at, G, owner, plane[planes - 1], basic, other, T, m)
             continue
         sign = -1.0 if T[r, 0] > 0.0 else 1.0
-        e = _entering(T, other, equal, r, sign, least)
+        e = _entering(T, other, equal, r, sign, smallest)
         if e == 0:
             _multipliers(T, basic, other, row, equal, r, sign, z, zeta)
             return _power(S, c, kind, at, law, node, plane, zeta, z, g)
@@ -233,10 +233,10 @@ def _along(at: Indices, G: Array, owner: Indices, plane: Array, j: int) -> float
 def _multipliers(
     T: Array, basic: Indices, other: Indices, row: Indices, equal: Indices, r: int, sign: float, z: Array, zeta: Array
 ) -> None:
-    """z and f (PLANES,), which is ζ, by which row r is the sum of rows as they were at first."""
+    """z (n,) and ζ (PLANES,), by which row r is the sum of rows as they were at first."""
     n = z.shape[0]
     fill(z, 0.0)
-    fill(f, 0.0)
+    fill(zeta, 0.0)
     for j in range(T.shape[1]):
         a = -(basic[r] if j == 0 else other[j])
         if a <= 0:
@@ -247,7 +247,7 @@ def _multipliers(
         if row[a] < n:
             z[row[a]] = value
         else:
-            f[row[a] - n] = value
+            zeta[row[a] - n] = value
 
 
 @jit

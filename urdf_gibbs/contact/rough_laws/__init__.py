@@ -52,7 +52,7 @@ class RoughImpact(Struct):
     e: Float1  # (count,) coefficients of restitution
 
 
-@entry(RoughImpact, returns=float)
+@entry(RoughImpact, part="contact_problem", returns=float)
 def solve(s: RoughImpact) -> float:
     """Fill s.problem.p; gives the certificate of the law."""
     s.law, certificate = impulses(s.law, s.problem, s.u, s.e)

@@ -9,7 +9,7 @@ from urdf_gibbs.contact.surfaces.sphere import lowest_on_sphere
 from urdf_gibbs.engine.jit import entry
 
 
-@entry(Surfaces, int)
+@entry(Surfaces, int, part="walls")
 def curved(s: Surfaces, i: int) -> int:
     """Read point and question for surface i from scratch[SPOT:], write the jet to scratch[JET:]."""
     row, u = Row(s.values[i], s.integers[i], s.data, s.scratch), s.scratch

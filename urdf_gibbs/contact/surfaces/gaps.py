@@ -111,7 +111,7 @@ def _quadric_motion(s: Surfaces, i: int, x: Array, radius: float, out: Array) ->
     out[3], out[4], out[5] = c * px, c * py, c * pz
 
 
-@entry(Surfaces, Places)
+@entry(Surfaces, Places, part="walls")
 def nearest(s: Surfaces, places: Places) -> int:
     """Compute ``out`` of the places: the nearest surface of all."""
     t, x, xd, out, v = places.t, places.x, places.xd, places.out, s.values
