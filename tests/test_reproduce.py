@@ -43,7 +43,8 @@ SUMMARY = ROOT / "validation/report.md"
 # test_formulations.py and test_counts.py.
 NIGHTLY = ("wang-ju-elements", "shafei2018-equations", "shafei2017-counts")
 # The first has no claims, and test_baselines.py does the same; the claims of the other are in test_steps.py, on a part of its runs.
-SLOW = ("formulations", "steps")
+# The rover's has none either: test_rover.py has what it says.
+SLOW = ("formulations", "steps", "wj-rover")
 ROUND_OFF = 1e-9  # figures below are round-off: only that they are so small is compared
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 runner = CliRunner()

@@ -177,8 +177,16 @@ kind = "heightfield"
 heights = [[0, 0.1], [0.2, 0]]
 x = [0, 1]
 y = [0, 2]
+[[walls]]
+kind = "terrain"
+seed = 3
+x = [0, 5]
+y = [0, 5]
+roughness = 0.02
+slope = "15 deg"
 """
     )
+    assert (found.walls[8].heights == walls.Terrain(seed=3, x=(0, 5), y=(0, 5), roughness=0.02, slope=pi / 12).heights).all()  # type: ignore[attr-defined]
     assert found.walls[:4] == (
         walls.Plane((0, 1, 0), (0, -1, 0), restitution=0.5, name="floor", motion=walls.Vibration((0, 0.1, 0), 2 * pi, pi / 2)),
         walls.Circle(2.0),

@@ -30,7 +30,8 @@ def test_simulate_and_simulator_take_the_same_options() -> None:
     }
 
 
-WALLS = ("Wall", "Plane", "Circle", "Cylinder", "Sphere", "Ellipsoid", "Box", "Corridor", "HeightField", "Implicit", "Vibration", "Drift")
+SHAPES = ("Plane", "Circle", "Cylinder", "Sphere", "Ellipsoid", "Box", "Corridor", "HeightField", "Terrain", "Implicit")
+WALLS = ("Wall", *SHAPES, "Vibration", "Drift", "save_terrain", "load_terrain")
 
 
 def public() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from urdf_gibbs.errors import UnknownNameError
-from urdf_gibbs.reproduce import counted, formulations, shafei2017, shafei2018, steps, wang_ju, wang_ju_elements
+from urdf_gibbs.reproduce import counted, formulations, rover, shafei2017, shafei2018, steps, wang_ju, wang_ju_elements
 from urdf_gibbs.reproduce.claims import Progress, Section
 
 PARTS: dict[str, Callable[[Progress], Section]] = {
@@ -22,12 +22,13 @@ PARTS: dict[str, Callable[[Progress], Section]] = {
     "wang-ju-matrix": wang_ju.matrix,
     "wang-ju-counts": counted.wang_ju_counts,
     "wang-ju-elements": wang_ju_elements.section,
+    "wj-rover": rover.section,
     "formulations": formulations.section,
 }
 
 
 # These parts simulate or measure times: they run last, after the simulation has been compiled in the background.
-LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements")
+LAST = ("shafei2018-equations", "shafei2018-case", "shafei2017-case", "steps", "wang-ju-elements", "wj-rover")
 COMPILE = "from urdf_gibbs.reproduce import shafei2017; shafei2017.run('rigid_link')"
 
 

@@ -17,7 +17,7 @@ from urdf_gibbs.dynamics.model import Model, model_of, path
 from urdf_gibbs.dynamics.scalar import skew
 from urdf_gibbs.names import JointType
 from urdf_gibbs.oracle.pinocchio import Oracle
-from urdf_gibbs.reproduce.claims import Agreement, Claim, Figure, Gap, Grid, Progress, Section, agreement, number, numbers
+from urdf_gibbs.reproduce.claims import Agreement, Claim, Figure, Grid, Progress, Section, agreement, number, numbers
 from urdf_gibbs.reproduce.measure import ROUND_OFF, bounded
 from urdf_gibbs.reproduce.pictures import of_lines
 from urdf_gibbs.reproduce.planar_3r import CORRECTIONS, evaluated, values_of
@@ -44,7 +44,6 @@ def matrix(progress: Progress) -> Section:
     robot = ug.load(ug.model_path("rocker_arm"))
     t, M21, errors = _motion(robot)
     section.claims += [_zeros(robot), _cut_short(robot), _fig_6(M21, errors)]
-    section.gaps.append(_rover())
     section.pictures.append(
         of_lines(
             "Fig. 6",
@@ -352,13 +351,4 @@ def _fig_6(M21: Array, errors: dict[str, Array]) -> Claim:
         f"{momentum:.1e}",
         note=f"The level is read as the power of ten nearest to the largest difference; ε|M21| is {unit:.0e} kg m². "
         "Angles are in radians; Pinocchio stands for RBDL.",
-    )
-
-
-def _rover() -> Gap:
-    return Gap(
-        "wj.rover",
-        "Figs. 7-9",
-        "The matrix of the whole rover serves its traction control on rough ground.",
-        "Geometry, masses, controller and terrain of the rover are not given.",
     )

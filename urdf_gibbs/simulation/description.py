@@ -19,6 +19,7 @@ from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import AUTO, ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.self_pairs import find_pairs
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
+from urdf_gibbs.contact.wheels import check_grids
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
@@ -180,6 +181,7 @@ def describe(
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
     given = tuple(wall_list(walls))
     resolved, touching = _touching(robot, given, points, pairs, cylinders)
+    check_grids(given, resolved)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,

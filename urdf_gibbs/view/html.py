@@ -21,6 +21,7 @@ SCRIPTS = (
     "stage.js",
     "overlays.js",
     "panel.js",
+    "tracks.js",
     "motion.js",
     "heatmap.js",
     "errors.js",

@@ -35,6 +35,11 @@ def positions(robot: Robot, places: Sequence[Place], q: Array) -> Array:
     return _moved(robot, places, q, np.zeros((*q.shape[:-1], robot.nv)))[0]
 
 
+def moved_points(robot: Robot, places: Sequence[Place], q: Array, v: Array) -> tuple[Array, Array]:
+    """Positions (..., n, 3) [m] and velocities (..., n, 3) [m/s] of n points, in world axes, for q (..., nq) and v (..., nv)."""
+    return _moved(robot, places, q, v)
+
+
 def _moved(robot: Robot, places: Sequence[Place], q: Array, v: Array) -> tuple[Array, Array]:
     """Positions (..., n, 3) [m] and velocities (..., n, 3) [m/s] of n points, in world axes."""
     batch = q.shape[:-1]

@@ -23,6 +23,7 @@ from urdf_gibbs.view.elastic import strain_energy
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.motion import positions as places_of
 from urdf_gibbs.view.motion import spread
+from urdf_gibbs.view.tracks import tracks
 from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
@@ -105,6 +106,7 @@ def recording(
         "all_impacts": len(trajectory.impacts),
         "energies": _energies(trajectory, times, q, v, shown),
         "forces": lasting_forces(trajectory, times, q, walls or {}),
+        "tracks": tracks(trajectory, times, walls or {}),
         "trails": [{"name": point.name, "positions": packed(ways[:, i])} for i, point in enumerate(points)],
         "status": trajectory.status,
     }

@@ -216,7 +216,7 @@ def _named(walls: Wall | Iterable[Wall]) -> list[tuple[Wall, str]]:
 
 def _wall(drawn: WallDrawing, times: Array | None = None) -> dict[str, Any]:
     """A wall for the page; one that moves has its displacement at the frames."""
-    shape: dict[str, Any] = {"name": drawn.name}
+    shape: dict[str, Any] = {"name": drawn.name, "ground": drawn.ground}
     if drawn.surface is not None:
         solid = drawn.surface
         shape["surface"] = {"vertices": packed(solid.vertices), "normals": packed(solid.normals), "faces": packed(solid.faces)}

@@ -28,6 +28,7 @@ class WallDrawing:
     lines: Floats
     points: Floats
     motion: Motion | Callable[[float], ArrayLike] | None = None
+    ground: bool = False  # to be drawn as ground, which hides what is below it
 
     def displacement(self, times: ArrayLike) -> Array:
         """d (n, 3) [m] at times (n,) [s], to be added to everything drawn."""
@@ -53,6 +54,7 @@ class Pieces:
     faces: list[Integers] = field(default_factory=list)
     lines: list[Array] = field(default_factory=list)
     points: list[Array] = field(default_factory=list)
+    ground: bool = False
 
     def sheet(self, vertices: Array, normals: Array, faces: Integers | None = None) -> None:
         """Triangles of vertices (n, 3), or of a grid of them (rows, columns, 3)."""
@@ -87,7 +89,7 @@ class Pieces:
             )
         lines = np.concatenate([np.zeros((0, 2, 3)), *self.lines]).astype(np.float32)
         points = np.concatenate([np.zeros((0, 3)), *self.points]).astype(np.float32)
-        return WallDrawing(name, surface, lines, points, wall.motion)
+        return WallDrawing(name, surface, lines, points, wall.motion, self.ground)
 
 
 def box_size(box: Array) -> float:

@@ -141,6 +141,7 @@ def _height(pieces: Pieces, surface: Surface, box: Array, wall: Wall) -> None:
     Sampled at all of its nodes and between them, at every few nodes beyond COARSE.
     """
     assert surface.data is not None
+    pieces.ground = True
     margin = MARGIN * box_size(box)
     own, slopes, places, drawn = [], [], [], []
     for k in range(2):

@@ -8,6 +8,7 @@ is its place at d = 0.
 from urdf_gibbs.walls.descriptions import described, labels, wall_from
 from urdf_gibbs.walls.fields import HeightField, Implicit
 from urdf_gibbs.walls.shapes import Box, Circle, Corridor, Cylinder, Ellipsoid, Plane, Sphere
+from urdf_gibbs.walls.terrain import Terrain, load_terrain, save_terrain
 from urdf_gibbs.walls.wall import Drift, Motion, Surface, Vibration, Wall, frame_along, rotation_matrix
 
 __all__ = [
@@ -23,11 +24,14 @@ __all__ = [
     "Plane",
     "Sphere",
     "Surface",
+    "Terrain",
     "Vibration",
     "Wall",
     "described",
     "frame_along",
     "labels",
+    "load_terrain",
     "rotation_matrix",
+    "save_terrain",
     "wall_from",
 ]

@@ -12,6 +12,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.walls.arguments import put
 from urdf_gibbs.walls.fields import HeightField, Implicit
 from urdf_gibbs.walls.shapes import Box, Circle, Corridor, Cylinder, Ellipsoid, Plane, Sphere
+from urdf_gibbs.walls.terrain import Terrain
 from urdf_gibbs.walls.wall import Drift, Vibration, Wall
 
 
@@ -43,7 +44,7 @@ def wall_from(description: Mapping[str, Any]) -> Wall:
     arguments = dict(description)
     if isinstance(arguments.get("motion"), Mapping):
         arguments["motion"] = _from(arguments["motion"], (Vibration, Drift))
-    wall: Wall = _from(arguments, (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField, Implicit))
+    wall: Wall = _from(arguments, (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField, Implicit, Terrain))
     # A unit vector that is scaled to length 1 again may change in its last digit.
     for name in ("direction", "axis"):
         if name in arguments and np.allclose(exact := np.array(arguments[name], dtype=float), getattr(wall, name), rtol=0.0, atol=1e-15):

@@ -35,11 +35,26 @@
     q1 = 2.0
 
     [controller]                    # in the place of torques, for all joints that turn or slide
-    kind = "pd"                     # kp (pose - q) - kd v; gravity_compensation: the same and what holds the joints against gravity
+    kind = "pd"                     # kp (pose - q) - kd v; gravity_compensation: the same and what holds the joints against gravity;
+                                    # computed_torque: M (kp (pose - q) - kd v) + h, kp in 1/s^2, kd in 1/s
     rate = 1000.0                   # calls per second
     kp = 40.0                       # N m/rad, N/m: for all joints, or {q1 = 40.0, ...}; 0 where it is not given
     kd = {q1 = 1.0, q2 = 0.5}       # N m s/rad, N s/m
     pose = {q1 = "pi/6"}            # as in [start]; what is not named is as it is at the start
+
+    [controller]                    # of a robot on steered wheels, on a floating base (simulation/drive.py)
+    kind = "drive"
+    steering = ["LFD", "RFD"]       # direction joints, and the wheel of each
+    wheels = ["LFW", "RFW"]
+    speed = 0.3                     # m/s
+    steer = "5 deg"                 # of the first wheel, the others by Ackermann's geometry; or heading, or path = [[x, y], ...]
+    look_ahead = 1.0                # m, on a path or to a heading
+    ramp = 1.0                      # s, in which speed and angle are reached
+    kp = 4000.0                     # 1/s^2 and 1/s, of steering by computed torque
+    kd = 120.0
+    gain = 2.0                      # N m s/rad, of the wheels' speeds
+    slip = 0.2                      # a limiter holds the slip of each wheel below this; none where it is not given
+    rate = 200.0
 
     [tolerances]                    # rtol, atol, max_step, tie, zeno, cycle, resolution
     rtol = 1e-10
@@ -48,11 +63,13 @@
     points = ["O1", {link = "link2", position = [0.5, 0, 0], radius = 0.1, friction = 0.8, name = "middle"}]
     pairs = [["O1", "middle"], ["O1", "O5", 0.2, 0.5]]        # the distance of the centres at contact [m], friction; or "auto"
     cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
+    rims = 3                        # of each wheel, evenly over its width; without it 2, or as many as a terrain's grid needs
+    crown = 0.01                    # m: the outer rims are smaller by this, as a tread that is an arc
     joint_limits = false
     damping = false
     joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
-    [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield
+    [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield, terrain
     kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
     radius = 2.5
     motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity

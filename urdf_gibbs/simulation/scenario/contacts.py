@@ -8,20 +8,27 @@ from typing import Any
 
 from urdf_gibbs.contact.joint_friction import RUBBING
 from urdf_gibbs.contact.points import AUTO, ContactPoint, resolve_pairs, resolve_points
-from urdf_gibbs.errors import PairError, UnknownNameError
+from urdf_gibbs.contact.wheels import wheel_points
+from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.problems import one_of, shown
 from urdf_gibbs.simulation.scenario.values import Values
+from urdf_gibbs.walls import Wall
 
 
-def read_points(values: Values, given: Any, robot: Robot, cylinders: Any = "auto") -> tuple[ContactPoint, ...] | None:
+def read_points(values: Values, contacts: dict[str, Any], robot: Robot, walls: Sequence[Wall]) -> tuple[ContactPoint, ...] | None:
     """The points of [contacts]; None where the file gives none."""
+    given = contacts.get("points")
     if given is None:
         return None
     if given == "collision":
-        return resolve_points(robot, "collision", cylinders or "auto")
+        try:
+            return wheel_points(robot, contacts.get("rims"), contacts.get("crown") or 0.0, walls, contacts.get("cylinders") or "auto")
+        except ArgumentError as problem:
+            values.wrong(("contacts", "rims"), str(problem))
+            return None
     path, kind = ("contacts", "points"), schema.point(robot.link_names)
     entries = values.items(path, given, schema.Items(schema.Deferred(), schema.POINTS)) or []
     chosen = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]

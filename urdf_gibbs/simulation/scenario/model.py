@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact.points import ContactPoint
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.scenario.controller import JointController
+from urdf_gibbs.simulation.scenario.controller import Driver
 from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Scenario:
     paradox: str
     walls: tuple[Wall, ...]
     torque: Array
-    controller: JointController | None
+    controller: Driver | None
     points: tuple[ContactPoint, ...] | None
     pairs: str | tuple[tuple[Any, ...], ...]
     joint_limits: bool

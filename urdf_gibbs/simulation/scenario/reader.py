@@ -102,7 +102,7 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
     controller = read_controller(values, top.get("controller"), robot, q0, tuple(top["gravity"] or ()))
     if "controller" in top and top["torques"]:
         values.wrong(("torques",), "given beside controller", "one of the two")
-    points = read_points(values, contacts.get("points"), robot, contacts.get("cylinders"))
+    points = read_points(values, contacts, robot, [wall for wall in top["walls"] or () if wall is not None])
     joint_friction = read_joint_friction(values, contacts.get("joint_friction", 0.0), robot)
     pairs = read_pairs(values, contacts.get("pairs", ()), robot, points)
     if values.problems:

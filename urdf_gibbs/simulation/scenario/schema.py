@@ -20,7 +20,7 @@ from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.load import BASES
 from urdf_gibbs.simulation.description import PARADOXES, SCHEMES
 from urdf_gibbs.simulation.scenario.expression import ALLOWED
-from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Vibration
+from urdf_gibbs.walls import Box, Circle, Corridor, Cylinder, Drift, Ellipsoid, HeightField, Plane, Sphere, Terrain, Vibration
 
 LONGEST_TIE = 1e-3  # s
 ROTATION_SLACK = 1e-9  # of the products of a rotation's rows
@@ -175,7 +175,9 @@ FRICTION = OneOrMore(
 )
 SIDES = ("inside", "outside")
 MOTIONS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Vibration, Drift)}
-KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField)}
+KINDS: dict[str, type] = {
+    kind.__name__.lower(): kind for kind in (Plane, Circle, Cylinder, Sphere, Ellipsoid, Box, Corridor, HeightField, Terrain)
+}
 ARGUMENTS: dict[str, Kind] = {
     "normal": DIRECTION,
     "point": VECTOR,
@@ -191,6 +193,12 @@ ARGUMENTS: dict[str, Kind] = {
     "heights": HEIGHTS,
     "x": INTERVAL,
     "y": INTERVAL,
+    "seed": NOT_NEGATIVE,
+    "spacing": POSITIVE_LENGTH,
+    **{key: INTERVAL for key in ("wavelengths", "crater_sizes", "rock_sizes")},
+    **{key: NOT_NEGATIVE for key in ("roughness", "hurst", "craters", "crater_depth", "rocks", "rock_height", "slope")},
+    "uphill": Numbers(2),
+    "level": VECTOR,
     "restitution": RATIO,
     "friction": FRICTION,
     "motion": Instance(MOTIONS, "{kind = ..., ...}"),
@@ -238,20 +246,38 @@ CONTACTS = Record(
         "damping": Key(Flag(), False),
         "joint_friction": Key(Deferred(), 0.0),
         "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
+        "rims": Key(Number(least=1.0, meaning="a whole number of 1 or more")),
+        "crown": Key(NOT_NEGATIVE, 0.0),
     }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
 PAIR = "[name, name], [name, name, distance] or [name, name, distance, friction]"
-CONTROLLERS = ("pd", "gravity_compensation")
-CONTROLLER = Record(
-    {
-        "kind": Key(Choice(CONTROLLERS), required=True),
-        "rate": Key(Number(above=0.0), 1000.0),
-        "kp": Key(Deferred(), 0.0),
-        "kd": Key(Deferred(), 0.0),
-        "pose": Key(Record(None), {}),
-    }
-)
+RATE = Key(Number(above=0.0), 1000.0)
+POSED = {"rate": RATE, "kp": Key(Deferred(), 0.0), "kd": Key(Deferred(), 0.0), "pose": Key(Record(None), {})}
+NAMES = Items(Text(), "a list of names of joints")
+DRIVE = {
+    "rate": Key(Number(above=0.0), 200.0),
+    "steering": Key(NAMES, required=True),
+    "wheels": Key(NAMES, required=True),
+    "speed": Key(ANY, required=True),
+    "ramp": Key(Number(above=0.0), 1.0),
+    "kp": Key(Number(above=0.0), 4000.0),
+    "kd": Key(Number(above=0.0), 120.0),
+    "gain": Key(Number(above=0.0), 2.0),
+    "slip": Key(Number(least=0.0, most=0.99)),
+    "steer": Key(Number(least=-1.0, most=1.0, meaning="an angle from -1 to 1 rad")),
+    "heading": Key(ANY),
+    "path": Key(Grid("a list of points [x, y]", columns=2, check=lambda rows: len(rows) >= 2, meaning="two points or more")),
+    "look_ahead": Key(POSITIVE_LENGTH, 1.0),
+}
+CONTROLLERS = {"pd": POSED, "gravity_compensation": POSED, "computed_torque": POSED, "drive": DRIVE}
+
+
+def controller(kind: str) -> Record:
+    """The table of a controller of this kind."""
+    return Record({"kind": Key(Choice(tuple(CONTROLLERS)), required=True), **CONTROLLERS[kind]})
+
+
 SECTIONS = "three numbers of zero or more: J'x J'y J'z [kg m]"
 FLEXIBLE = Record(
     {
@@ -307,7 +333,7 @@ TOP = Record(
         "start": Key(Record(None), {}),
         "start_velocity": Key(Record(None), {}),
         "torques": Key(Record(None), {}),
-        "controller": Key(CONTROLLER),
+        "controller": Key(Deferred()),
         "tolerances": Key(TOLERANCES, {}),
         "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False, "joint_friction": 0.0}),
         "flexible": Key(Deferred(), ()),

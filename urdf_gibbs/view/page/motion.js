@@ -22,6 +22,7 @@ class Motion {
     this.arrows();
     this.forces();
     this.trails();
+    this.tracks = new Tracks(this);
   }
 
   attach(panel) {
@@ -63,6 +64,7 @@ class Motion {
     this.showForces();
     this.showArrows();
     this.drawTrails();
+    this.tracks.draw(this.frameBefore(this.time));
     this.scrubber.value = this.time;
     this.clock.textContent = `t = ${this.time.toFixed(4)} s`;
     this.drawCursor();

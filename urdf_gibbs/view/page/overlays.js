@@ -10,6 +10,16 @@ function material(colour, opacity = 1, options = {}) {
   return new THREE.MeshPhongMaterial({ color: colour, opacity, transparent: opacity < 1, depthWrite: opacity === 1, ...options });
 }
 
+// Colours of ground in the light of a low sun, so that shallow relief shows.
+function shaded(normals) {
+  const sun = new THREE.Vector3(-0.75, -0.5, 0.43), colours = new Float32Array(normals.length);
+  for (let i = 0; i < normals.length; i += 3) {
+    const light = Math.min(1, 0.12 + 1.05 * Math.max(0, normals[i] * sun.x + normals[i + 1] * sun.y + normals[i + 2] * sun.z));
+    colours.set([0.93 * light, 0.9 * light, 0.85 * light], i);
+  }
+  return colours;
+}
+
 // Drawn over what it is inside of; a renderOrder puts it behind everything else in the order of drawing.
 const ON_TOP = { depthTest: false, transparent: true };
 
@@ -253,12 +263,14 @@ class Overlays {
         geometry.setAttribute("position", new THREE.Float32BufferAttribute(wall.surface.vertices.data, 3));
         geometry.setAttribute("normal", new THREE.Float32BufferAttribute(wall.surface.normals.data, 3));
         geometry.setIndex([...wall.surface.faces.data]);
-        group.add(new THREE.Mesh(geometry, material(0x56b4e9, 0.16, { side: THREE.DoubleSide })));
+        if (wall.ground) geometry.setAttribute("color", new THREE.Float32BufferAttribute(shaded(wall.surface.normals.data), 3));
+        const look = wall.ground ? new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide }) : material(0x56b4e9, 0.16, { side: THREE.DoubleSide });
+        group.add(new THREE.Mesh(geometry, look));
       }
       if (wall.lines) {
         const geometry = new THREE.BufferGeometry();
         geometry.setAttribute("position", new THREE.Float32BufferAttribute(wall.lines.data, 3));
-        group.add(new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: BLUE, transparent: true, opacity: 0.8 })));
+        group.add(new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: BLUE, transparent: true, opacity: wall.ground ? 0.15 : 0.8 })));
       }
       if (wall.points) {
         const geometry = new THREE.BufferGeometry();
