@@ -19,7 +19,7 @@ from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 KINDS = {"friction": FRICTION, "normal": NORMAL, "joint": JOINT, "sliding": SLIDING}
-SEARCH = 20_000  # linear programs
+SEARCH = 5_000  # linear programs
 ROUGHEST = 1e4  # coefficient of friction
 ROWS = {FRICTION: 3, NORMAL: 1, JOINT: 1, SLIDING: 3}
 
