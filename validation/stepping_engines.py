@@ -132,15 +132,21 @@ class Own(Engine):
 
         def placed(name: str) -> tuple[Any, Any, Any]:
             sphere = spheres[name]
-            link = robot.joints[sphere["body"]].child
+            link, free = robot.joints[sphere["body"]].child, self.scene["bodies"][sphere["body"]]
+            if free["axis"] is None:  # its link's frame is its own
+                T, i = np.eye(4), free["iq"]
+                T[:3, :3], T[:3, 3] = matrix_of(np.roll(q[i + 3 : i + 7], 1)), q[i : i + 3]
+                return sphere, free["iv"], T
             return sphere, link, self.ug.frame_placement(robot, q, link)
 
-        def velocity(link: str, T: Any, x: Any) -> Any:
+        def velocity(link: Any, T: Any, x: Any) -> Any:
             local = T[:3, :3].T @ (x - T[:3, 3])
+            if isinstance(link, int):
+                return T[:3, :3] @ (v[link : link + 3] + np.cross(v[link + 3 : link + 6], local))
             return (self.ug.jacobian(robot, q, link, local) @ v)[:3]
 
         for c in np.flatnonzero(run.contact_forces[k] > 0.0):
-            a, b = run.contact_names[c].split("|")
+            a, b = run.contact_names[c].replace("|", "-").split("-")
             sphere, link, T = placed(a)
             centre = T[:3, :3] @ np.array(sphere["local"]) + T[:3, 3]
             n, other = np.array([0.0, 0.0, 1.0]), np.zeros(3)
@@ -271,7 +277,8 @@ class Drake(Engine):
         plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "floor", rough)
         plant.mutable_gravity_field().set_gravity_vector([0, 0, -9.81])
         plant.Finalize()
-        self.plant, self.simulator = plant, None
+        self.plant = plant
+        self.simulator: Any = None
         if not scene["pairs"]:
             self._filter(graph)
         self.diagram = builder.Build()
