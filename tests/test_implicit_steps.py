@@ -89,7 +89,7 @@ def test_a_wall_that_is_reached_slowly_holds_without_an_impact() -> None:
     assert (state.impacts, state.implicit_steps) == (0, 3)
     assert state.y[0] == pytest.approx(1e-9, abs=3.0 * SOFT * 3e-9)  # walls give way a little
     assert np.abs(state.y[7:]).max() < 1e-12
-    assert state.force.sum() == pytest.approx(G, rel=1e-9)
+    assert state.force.sum() == pytest.approx(G, rel=SOFT)
 
 
 def test_steps_in_a_series_converge() -> None:
