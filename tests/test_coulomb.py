@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact import complementarity
 from urdf_gibbs.contact.coulomb import contact_certificate, contact_impulses
+from urdf_gibbs.contact.coulomb.shortest import _onto_cone
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 Array = NDArray[np.float64]
@@ -195,6 +197,56 @@ def test_the_certificate_rejects_planted_errors() -> None:
         -p,
     ):
         assert contact_certificate(K, b, mu, wrong) > 1e-3
+
+
+@pytest.mark.parametrize("mass", [0.25, 4.0])
+@pytest.mark.parametrize("reach", [0.1, 3.0])
+def test_dry_friction_stops_a_joint_or_takes_what_it_can(mass: float, reach: float) -> None:
+    """-m v stops it, if the reach is that large; else all of the reach acts against the motion. In two units of velocity, beside a contact."""
+    for v in (1.0, -2.0):
+        K, b = np.diag([1.0 / mass, 1.0]), np.array([v, -0.5])
+        found = contact_impulses(K, b, 0.0, kinds=["joint", "normal"], reach=[reach, 0.0])
+        assert found.certificate < SOLVED
+        np.testing.assert_allclose(found.impulses, [-math.copysign(min(mass * abs(v), reach), v), 0.5], rtol=1e-14)
+
+
+def test_of_equal_contacts_those_share_the_impulse_that_stay_closed() -> None:
+    """A mass of 1 kg strikes three floors at 1 m/s at once; a fourth one goes down faster: it opens, and has none."""
+    found = contact_impulses(np.ones((4, 4)), [-1.0, -1.0, 0.5, -1.0], 0.0, kinds=["normal"] * 4, shortest=True)
+    np.testing.assert_allclose(found.impulses, [1 / 3, 1 / 3, 0.0, 1 / 3], rtol=0.0, atol=1e-12)
+
+
+def test_the_derivative_of_a_projection_onto_a_cone() -> None:
+    """Against differences, and the projection against its definition: what is taken away is at right angles, and in the polar cone."""
+    rng, h, outside = np.random.default_rng(5), 1e-6, 0
+    for _ in range(200):
+        mu, x, P = rng.uniform(0.1, 2.0), rng.normal(size=3), np.zeros((3, 3))
+        near = x.copy()
+        _onto_cone(mu, near, 0, P)
+        lost = x - near
+        assert np.hypot(*near[1:]) <= mu * near[0] + 1e-15 and abs(lost @ near) < 1e-14 and lost[0] + mu * np.hypot(*lost[1:]) < 1e-14
+        sides = np.array([x + h * row for row in (*np.eye(3), *-np.eye(3))])
+        for side in sides:
+            _onto_cone(mu, side, 0, np.zeros((3, 3)))
+        np.testing.assert_allclose(P, (sides[:3] - sides[3:]).T / (2 * h), rtol=0.0, atol=1e-6)
+        outside += near[0] > 0.0 and np.abs(lost).max() > 0.0
+    assert outside > 30
+
+
+def test_an_approach_counts_by_the_velocities_however_large_other_impulses_are() -> None:
+    """Two walls press a mass between them with 1e5 N s; another mass, without an impulse, goes on towards its wall at 1 m/s."""
+    K = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert contact_certificate(K, [0.0, 0.0, -1.0], 0.0, [1e5, 1e5, 0.0], kinds=["normal"] * 3) == 1.0
+    assert contact_certificate(K, [0.0, 0.0, -1.0], 0.0, [1e5, 1e5, 1.0], kinds=["normal"] * 3) < SOLVED
+
+
+def test_impulses_on_their_way_to_infinity_solve_nothing() -> None:
+    """Two walls close in on a mass: K p is zero for equal impulses, which then only hide b below their rounding."""
+    K, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, -1.0])
+    p = np.full(2, 1e17)
+    s = [float(b[i] + K[i, 0] * p[0] + K[i, 1] * p[1]) for i in range(2)]
+    assert s == [0.0, 0.0]  # in this arithmetic they are at rest, though u = b
+    assert contact_certificate(K, b, 0.0, p, kinds=["normal"] * 2) > 1.0
 
 
 def block_on_a_slope(slope: float) -> tuple[Array, Array]:

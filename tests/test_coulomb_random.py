@@ -74,7 +74,7 @@ def worst_of(problem: Drawn, p: Array) -> float:
 @given(drawn_problems())
 @settings(max_examples=300, deadline=None)
 def test_a_motion_that_strikes_has_a_solution_and_it_is_found(problem: Drawn) -> None:
-    """b = J v: no motion before approaches more than a motion can undo, u = 0 is in all dual cones."""
+    """b = J v, the velocities of a motion: an opposite motion stops all contacts, u = 0, so there is a solution."""
     p, certificate = contact_impulses(problem.K, problem.b, problem.mu)
     assert certificate < SOLVED
     assert worst_of(problem, p) < 1e-8  # the certificate scales each row by its own mass; entries of J differ by up to 8 in length
@@ -93,7 +93,7 @@ def test_inside_of_the_dual_cones_there_is_always_a_solution(problem: Drawn) -> 
 @given(drawn_problems(), st.floats(1e2, 1e4))
 @settings(max_examples=150, deadline=None)
 def test_very_large_friction(problem: Drawn, mu: float) -> None:
-    """Coefficients up to 1e4: as well as μ pₙ can be told, where pₙ is rounded like the largest impulse."""
+    """Coefficients up to 1e4: as accurate as μ pₙ can be, where pₙ is rounded like the largest impulse."""
     rough = problem._replace(mu=np.full(len(problem.mu), mu))
     p, certificate = contact_impulses(rough.K, rough.b, mu)
     assert certificate < max(SOLVED, 100.0 * mu * np.finfo(float).eps)
@@ -179,7 +179,7 @@ def test_problems_in_a_plane_have_a_solution_exactly_where_modes_tried_one_by_on
     elif certificate == np.inf:
         assert not exists
     else:
-        assert not exists  # not proved, but not missed either
+        assert not exists  # no proof was found, but no solution was missed
 
 
 def between_walls(angle: float) -> Array:

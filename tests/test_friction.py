@@ -195,6 +195,20 @@ def test_rolling_on_a_curved_wall_conserves_energy(outside: bool) -> None:
         assert angle == pytest.approx(1e-3 * math.cos(omega * 0.6), abs=1e-9)  # cubed angle: what is not small
 
 
+@pytest.mark.parametrize("inertia", [0.4, 2 / 3])
+def test_a_ball_that_rolls_round_in_an_upright_cylinder_comes_up_again(inertia: float) -> None:
+    """Routh: as it sinks it gets a spin about the normal, which lifts it. With I = k m r^2 and the rate W of its round,
+    z = -g / (k W^2) (1 - cos(W t sqrt(k / (1 + k)))), and W does not change."""
+    W = 4.0
+    wall, start = ug.walls.Cylinder(1.0 + R, axis=(0, 0, 1)), (1.0, 0, 0, 0, 0, 0, 1)
+    trajectory = run(ball(inertia), start, [0, W, 0, 0, 0, -W / R], 2.0, CENTRE, 2.0, walls=wall)
+    assert {phase.mode for phase in trajectory.phases} == {"stick"}
+    t = trajectory.t
+    height = -G / (inertia * W * W) * (1 - np.cos(W * t * math.sqrt(inertia / (1 + inertia))))
+    np.testing.assert_allclose(trajectory.q[:, 2], height, rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(trajectory.q[:, :2], np.stack([np.cos(W * t), np.sin(W * t)], axis=1), rtol=0, atol=CLOSE)
+
+
 def test_a_belt_takes_a_block_along() -> None:
     belt = ug.walls.Plane((0, 0, 1), motion=ug.walls.Drift((2.0, 0, 0)))
     trajectory = run(BOX, (0, 0, 0.05, 0, 0, 0, 1), None, 1.0, CORNERS, 0.5, walls=belt)

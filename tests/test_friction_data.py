@@ -221,7 +221,7 @@ def test_a_friction_that_is_none_is_refused_everywhere(value: object) -> None:
         "pair ('one', 'two'): friction": lambda: ug.Simulator(robot, pairs=[("one", "two", 0.1, value)]),  # type: ignore[list-item]
     }.items():
         if value is None and where in ("Plane: friction", "Sphere: friction", "point 'p': friction"):
-            continue  # there it means another's
+            continue  # there None means: that of the wall, or of the scene
         with pytest.raises(ArgumentError) as caught:
             make()
         assert str(caught.value).startswith(f"{where}=") and "expected" in str(caught.value)
@@ -251,7 +251,7 @@ def test_wrong_values_of_a_urdf_are_named_with_file_and_line(tmp_path: Path, ele
     file = tmp_path / "two.urdf"
     file.write_text(TWO_BALLS.format(one=element, two="", more="<gazebo reference='two'>\n<mu1>much</mu1></gazebo>"))
     with pytest.warns(UrdfWarning):
-        robot = ug.load(file)  # only who asks for friction needs it
+        robot = ug.load(file)  # the values are read where friction is asked for
     with pytest.raises(UrdfError) as caught:
         ug.Simulator(robot, friction="urdf")
     first, second = caught.value.findings

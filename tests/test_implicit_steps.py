@@ -31,12 +31,12 @@ def sliding(speed: float, *walls: ug.walls.Wall) -> ug.Simulator:
 
 
 def step(simulator: ug.Simulator, count: int) -> None:
-    """So many implicit steps."""
+    """Take this many implicit steps."""
     state = simulator._program.state
     state.brief = STEP
     for _ in range(count):
         state.together = 1
-        while state.together:  # in between contacts are chosen
+        while state.together:  # between two of them the driver chooses the held contacts
             assert simulator._program.advance(1) == PAUSED
 
 
@@ -64,7 +64,7 @@ def test_a_block_that_stops_within_a_step_sticks_after_it() -> None:
 
 
 def test_a_wall_in_the_way_is_not_passed() -> None:
-    """In a third of a step the block would be there."""
+    """The block would reach the wall after a third of the step."""
     simulator = sliding(3.0, ug.walls.Plane((-1, 0, 0), (0.10003, 0, 0)))
     state = simulator._program.state
     near = 0.00003 - state.y[0]

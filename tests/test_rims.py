@@ -146,6 +146,23 @@ def test_the_gap_is_the_least_of_the_rim_and_its_rates_are_its_derivatives(name:
         assert (after[RATE] - before[RATE]) / (2 * h) == pytest.approx(now[ACCEL], rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.parametrize("lean", [0.0, 0.05])
+@pytest.mark.parametrize("turn", [0.7, 2.0, 4.0])
+def test_a_rim_that_lies_over_a_hill_is_nearest_there(turn: float, lean: float) -> None:
+    """A wheel on its side, level or leaning, and a hill below one place of its rim: not where it goes down from the centre."""
+    x, robot = np.linspace(-0.5, 0.5, 41), free_wheel()
+    squares = (x[:, None] - R * math.cos(turn)) ** 2 + (x[None, :] - R * math.sin(turn)) ** 2
+    hill = ug.walls.HeightField(0.05 * np.exp(-squares / (0.3 * R) ** 2), (-0.5, 0.5), (-0.5, 0.5))
+    angles = np.linspace(0, 2 * math.pi, 1000, endpoint=False)
+    places = R * np.stack([np.cos(angles), 0 * angles, np.sin(angles)], axis=1)
+    rim = ug.Simulator(robot, walls=hill, points=[ContactPoint("rim", 0, (0, 0, 0), rim=R, axis=(0, 1, 0))])
+    many = ug.Simulator(robot, walls=hill, points=[("wheel", place) for place in places])
+    half = 0.25 * math.pi + 0.5 * lean
+    state = np.array([0, 0, 0.1, math.sin(half), 0, 0, math.cos(half)]), np.zeros(6), np.zeros(6), 0.0
+    now, least = gaps(rim, *state)[0, GAP], gaps(many, *state)[:, GAP].min()
+    assert -1e-5 < now - least <= 1e-12  # half a distance between points is R pi / 1000, the hill's curvature 0.1 / (0.3 R)^2: 5e-6
+
+
 def rates(robot: ug.Robot, q: Any, v: Any) -> Any:
     return manifold.rates(robot.joints, np.array(q)[None], np.array(v)[None])[0]
 

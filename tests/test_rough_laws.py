@@ -28,7 +28,7 @@ ROUND_OFF = 1e-11  # some hundred operations, K as badly conditioned as 1e4
 
 
 def solved(law: Law, K: Array, u: Array, mu: float, e: float) -> Array:
-    """One contact, certified."""
+    """Impulses (3,) of one contact by a law, whose certificate is small."""
     found = impulses_by_law(law, K, u, np.array([mu]), np.array([e]))
     assert (found.law, found.rounds) == (law, 1)
     assert found.certificate < SOLVED
@@ -36,7 +36,7 @@ def solved(law: Law, K: Array, u: Array, mu: float, e: float) -> Array:
 
 
 def change(K: Array, u: Array, p: Array) -> float:
-    """Of the kinetic energy [J]."""
+    """The change of the kinetic energy by impulses p [J]."""
     return float(p @ u + 0.5 * p @ K @ p)
 
 
@@ -130,7 +130,7 @@ def routh(K: Array, u: Array, mu: float, e: float, law: Law) -> tuple[Array, boo
 
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
 def test_impacts_in_the_plane_are_those_of_routh(law: Law) -> None:
-    """Newton's and Poisson's laws know ends of phases only: where slip turns back within, they are others."""
+    """Newton's and Poisson's laws know velocities at the ends of phases only: where slip turns back within one, their impulses differ."""
     rng, modes = np.random.default_rng(3), {"same": 0, "turned": 0}
     for _ in range(500):
         K, mu, e = random_spd(rng, 2), rng.uniform(0.0, 2.0), rng.uniform(0.0, 1.0)
@@ -155,6 +155,14 @@ def test_poisson_without_friction_is_the_smooth_law() -> None:
         found = impulses_by_law("poisson", K, u, np.zeros(k), e)
         assert found.certificate < SOLVED
         np.testing.assert_allclose(found.impulses, expected, rtol=0, atol=ROUND_OFF * np.abs(expected).max(initial=1.0))
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson", "moreau"])
+def test_each_contact_has_its_own_restitution(law: Law) -> None:
+    """Two particles of 1 kg that know nothing of each other: each gives back its own share of its normal velocity."""
+    u, e = np.array([-1.0, 0.2, 0.0, -3.0, 0.0, 0.1]), np.array([0.2, 0.9])
+    found = impulses_by_law(law, np.eye(6), u, np.full(2, 0.5), e)
+    np.testing.assert_allclose((u + found.impulses)[::3], -e * u[::3], rtol=1e-14)
 
 
 def test_poisson_gives_back_what_was_compressed_and_obeys_coulomb() -> None:
@@ -340,7 +348,7 @@ def test_a_simulation_says_that_several_contacts_were_left_to_moreau() -> None:
 
 
 def test_poissons_law_gains_energy_with_friction_and_several_restitutions_only() -> None:
-    """The condition of its statement is needed: one restitution for all, or no friction. Contacts that can jam: few bodies, large mu."""
+    """It never gains with one restitution for all, or without friction. The contacts are such as can jam: few bodies, large mu."""
     rng, gains = np.random.default_rng(12), {"one": 0, "several": 0, "smooth": 0}
     for _ in range(1500):
         A = rng.normal(size=(6, 5))

@@ -98,7 +98,7 @@ def test_capsules_that_cross_at_the_neutral_pose_overlap() -> None:
 
 
 def test_an_arm_that_folds_strikes_itself() -> None:
-    """Its spheres are 0.2 m apart then, wherever that is."""
+    """At the impact the centres of two spheres of radius 0.1 m are 0.2 m apart, at whatever angles that is."""
 
     def folding(t: float, q: Any, v: Any) -> Any:
         return 5.0 * (np.array([0.0, math.pi, math.pi]) - q) - v

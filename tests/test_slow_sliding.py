@@ -34,14 +34,16 @@ def test_a_block_that_creeps_takes_steps_of_its_motion(speed: float) -> None:
     assert run.statistics["steps"] < 300
     assert {phase.mode for phase in run.phases} == {"slip"}
     end = 0.5 * speed * (math.hypot(1.0, 0.1) + 1.0)
-    np.testing.assert_allclose(run.v[-1, :2], [end, 0.0], atol=0.005 * speed)  # what the friction looks ahead
+    np.testing.assert_allclose(
+        run.v[-1, :2], [end, 0.0], atol=0.005 * speed
+    )  # friction opposes the velocity a moment later: that much is lost
 
 
 @pytest.mark.parametrize("aside", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_a_block_that_is_pulled_back_passes_by_rest(aside: float) -> None:
-    """It moves almost straight: up to its turning point and back. What it has aside is of the second order, and gone in the end.
+    """It moves almost straight, to a turning point and back. Its sideways velocity acts to second order only, and has died out at the end.
 
-    There its direction turns round within aside / (mu g), which takes steps, but not one after the other up to an end that there is not.
+    At the turning point its direction reverses within aside / (mu g). That needs short steps, but it must not be taken for a stop.
     """
     pull, speed = 0.5, 0.5
     run = slide((-speed, aside), pull, speed / ((pull + MU) * G) + 0.3)

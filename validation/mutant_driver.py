@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -28,7 +29,8 @@ PART = "mutant_part.json"  # beside this file: the entries that are concerned, f
 
 for source in driver_code.sources():  # their decorators register all functions
     if source.name != "numba_types.py":  # which imports Numba
-        importlib.import_module(".".join(("urdf_gibbs", *source.relative_to(driver_code.PACKAGE).with_suffix("").parts)))
+        name = ".".join(("urdf_gibbs", *source.relative_to(driver_code.PACKAGE).with_suffix("").parts))
+        importlib.import_module(name.removesuffix(".__init__"))
 
 
 def called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -83,14 +85,28 @@ def concerned(changed: list[str]) -> list[str]:
     return [name for name in jit.entries if name in found]
 
 
-def texts_of(names: list[str]) -> dict[str, str]:
-    """The modules of these entries, optimised."""
-    chosen = {name: jit.entries[name] for name in names}
-    build_driver.jit = SimpleNamespace(entries=chosen, OUT_OF_MEMORY=jit.OUT_OF_MEMORY)  # type: ignore[assignment]
+def compiled(names: list[str]) -> list[str]:
+    """The modules of these entries, as Numba leaves them."""
+    with only(names):
+        return build_driver.compile_entries()
+
+
+@contextmanager
+def only(names: list[str]) -> Iterator[None]:
+    """As if there were no other entries."""
+    build_driver.jit = SimpleNamespace(  # type: ignore[assignment]
+        entries={name: jit.entries[name] for name in names}, OUT_OF_MEMORY=jit.OUT_OF_MEMORY
+    )
     try:
-        return {name: build_driver.link([text]) for name, text in zip(chosen, build_driver.compile_entries(), strict=True)}
+        yield
     finally:
         build_driver.jit = jit
+
+
+def optimised(names: list[str], texts: list[str]) -> str:
+    """The modules of these entries as one, optimised."""
+    with only(names):
+        return build_driver.link(texts)
 
 
 def together(texts: list[str]) -> str:
@@ -104,25 +120,21 @@ def together(texts: list[str]) -> str:
     return str(first)
 
 
-def portable(texts: dict[str, str]) -> str:
-    """The modules of these entries in parts for driver_code."""
-    build_driver.jit = SimpleNamespace(entries=texts)  # type: ignore[assignment]
-    try:
-        one = build_driver.without_target(together(list(texts.values())))
-        one = build_driver.check(build_driver.without_attributes(build_driver.shorten_names(one)))
-        return driver_parts.split(one, {name: jit.entries[name].part for name in texts})
-    finally:
-        build_driver.jit = jit
+def portable(names: list[str], texts: list[str]) -> str:
+    """Optimised modules of these entries in parts for driver_code."""
+    with only(names):
+        one = build_driver.without_attributes(build_driver.shorten_names(build_driver.without_target(together(texts))))
+        return driver_parts.split(build_driver.check(one), {name: jit.entries[name].part for name in names})
 
 
 def keep(folder: Path) -> None:
-    """The texts of all entries, written to the folder, unless they are there."""
+    """The texts of all entries, each optimised alone, written to the folder, unless they are there."""
     if folder.exists():
         return
     unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
     unfinished.mkdir(parents=True)
-    for name, text in texts_of(list(jit.entries)).items():
-        (unfinished / f"{name}.ll").write_text(text)
+    for name, text in zip(jit.entries, compiled(list(jit.entries)), strict=True):
+        (unfinished / f"{name}.ll").write_text(optimised([name], [text]))
     unfinished.rename(folder)
 
 
@@ -132,12 +144,13 @@ def main(folder: Path, task: str, changed: list[str]) -> None:
         return
     everything = changed == ["*"]
     again = [name for name, entry in jit.entries.items() if everything or not reached(entry).isdisjoint(changed)]
-    new = texts_of(again) if again else {}
-    texts = {name: new[name] if name in new else (folder / f"{name}.ll").read_text() for name in jit.entries}
+    new = [optimised(again, compiled(again))] if again else []  # together, as they have much in common
+    kept = {name: (folder / f"{name}.ll").read_text() for name in jit.entries if name not in again}
     head = f"; sources {driver_code.stamp()}\n; with an error planted\n"
-    driver_code.SHIPPED.write_bytes(lzma.compress((head + portable(texts)).encode(), preset=0))
+    text = portable(list(jit.entries), [*new, *kept.values()])
+    driver_code.SHIPPED.write_bytes(lzma.compress((head + text).encode(), preset=0))
     chosen = concerned(again)
-    part = portable({name: texts[name] for name in chosen}) if chosen else ""
+    part = portable(chosen, [*new, *(kept[name] for name in chosen if name not in again)]) if chosen else ""
     (Path(__file__).parent / PART).write_text(json.dumps({"entries": chosen, "text": part}))
     print(f"compiled again: {', '.join(again) or 'nothing'}")
 

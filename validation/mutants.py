@@ -345,11 +345,11 @@ class Run:
     hints: dict[str, str] = field(default_factory=dict)  # by the names of errors: the test that has noticed it before
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def baseline(self, tree: Tree) -> dict[tuple[str, ...], float]:
-        """CPU seconds that the tests take without an error, in which they must pass; else nothing can be said."""
+    def baseline(self, tree: Tree, mutants: list[Mutant]) -> dict[tuple[str, ...], float]:
+        """CPU seconds that the tests of these errors take without an error, in which they must pass; else nothing can be said."""
         package = digest(*(p.read_text(encoding="utf-8") for p in sorted((ROOT / "urdf_gibbs").rglob("*.py"))))
         seconds = {}
-        for name in sorted({name for mutant in self.mutants for name in mutant.tests}):
+        for name in sorted({name for mutant in mutants for name in mutant.tests}):
             key = digest("baseline", package, name, (ROOT / "tests" / name).read_text(encoding="utf-8"))
             entry = self.kept.get(key)
             if entry is None:
@@ -361,7 +361,7 @@ class Run:
                 self.kept.add(key, **entry)
                 print(f"passes without an error {entry['seconds']:6.1f} s  {name}", flush=True)
             seconds[name] = float(entry["seconds"])
-        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in self.mutants}}
+        return {tests: sum(seconds[name] for name in tests) for tests in {mutant.tests for mutant in mutants}}
 
     def take(self, result: Result, known: bool = False) -> None:
         with self.lock:
@@ -458,18 +458,16 @@ def main(arguments: list[str] | None = None) -> int:
         mutant.mutated((ROOT / "urdf_gibbs" / mutant.file).read_text(encoding="utf-8"))
     kept = Kept(RESULTS, given.fresh)
     run = Run(mutants, kept, hints=hints(kept))
-    waiting: Waiting = queue.SimpleQueue()
-    left = 0
+    left: list[tuple[str, Mutant]] = []
     for mutant in mutants:
         key = key_of(mutant)  # now, with the sources that are copied in a moment
         entry = kept.get(key)
         if entry is not None and holds(mutant, entry):
             run.take(Result(mutant, entry["outcome"], entry["seconds"], entry["noticed"]), known=True)
         else:
-            waiting.put((key, mutant))
-            left += 1
+            left.append((key, mutant))
     if left and not given.list:
-        _in_parallel(run, waiting, max(1, min(given.jobs, left)))
+        _in_parallel(run, left, max(1, min(given.jobs, len(left))))
     lines, well = summary(run.results)
     print("\n".join(lines))
     if not given.room and not given.only and len(run.results) == len(mutants):
@@ -478,8 +476,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if well and len(run.results) == len(mutants) else 1
 
 
-def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
-    """All that waits; a worker that fails ends the others after their present error."""
+def _in_parallel(run: Run, left: list[tuple[str, Mutant]], jobs: int) -> None:
+    """All that is left; a worker that fails ends the others after their present error."""
+    waiting: Waiting = queue.SimpleQueue()
+    for one in left:
+        waiting.put(one)
     trees = [Tree() for _ in range(jobs)]
     problems: list[BaseException] = []
 
@@ -492,7 +493,7 @@ def _in_parallel(run: Run, waiting: Waiting, jobs: int) -> None:
                 waiting.get_nowait()
 
     try:
-        seconds = run.baseline(trees[0])
+        seconds = run.baseline(trees[0], [mutant for _, mutant in left])
         threads = [threading.Thread(target=work, args=(tree,), daemon=True) for tree in trees]
         for thread in threads:
             thread.start()

@@ -72,6 +72,25 @@ def _lead(A: Array, j: int, order: Indices, columns: int) -> float:
 
 
 @jit
+def _decompose(A: Array, order: Indices) -> int:
+    """The first n columns of A (n, n or more) become R of their QR decomposition with pivots, over the vectors of its reflections.
+
+    Further columns become Qᵀ times themselves. order (n,): where the columns come from. Gives the rank.
+    """
+    n, first = A.shape[0], 0.0
+    for j in range(n):
+        order[j] = j
+    for j in range(n):
+        length = _lead(A, j, order, n)
+        if j == 0:
+            first = length
+        if not length > RANK * first:
+            return j
+        _reflect(A, j, n, A.shape[1])
+    return n
+
+
+@jit
 def shortest_solution(S: Array, c: Array, x: Array) -> int:
     """x (n,): the shortest of those for which |S x - c| is least, S (n, n); gives the rank of S.
 
@@ -80,20 +99,11 @@ def shortest_solution(S: Array, c: Array, x: Array) -> int:
     n = c.shape[0]
     A, order = np.empty((n, n + 1)), np.empty(n, np.int64)
     for i in range(n):
-        order[i] = i
         for j in range(n):
             A[i, j] = S[i, j]
         A[i, n] = c[i]
         x[i] = 0.0
-    rank, first = 0, 0.0
-    for j in range(n):
-        length = _lead(A, j, order, n)
-        if j == 0:
-            first = length
-        if not length > RANK * first:
-            break
-        _reflect(A, j, n, n + 1)
-        rank += 1
+    rank = _decompose(A, order)
     y = np.empty(n)
     if rank == n:
         for i in range(n - 1, -1, -1):
@@ -127,18 +137,9 @@ def row_space(S: Array, Q: Array) -> int:
     n = S.shape[0]
     A, order = np.empty((n, n)), np.empty(n, np.int64)
     for i in range(n):
-        order[i] = i
         for j in range(n):
             A[i, j] = S[j, i]
-    rank, first = 0, 0.0
-    for j in range(n):
-        length = _lead(A, j, order, n)
-        if j == 0:
-            first = length
-        if not length > RANK * first:
-            break
-        _reflect(A, j, n, n)
-        rank += 1
+    rank = _decompose(A, order)
     for c in range(rank):
         for i in range(n):
             Q[i, c] = 1.0 if i == c else 0.0

@@ -20,11 +20,11 @@ from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
 from urdf_gibbs.contact.dense import nonzero_range
 from urdf_gibbs.contact.kinematics import DRY, contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.tangents import tangent_rows
-from urdf_gibbs.engine.jit import block, call3, jit
+from urdf_gibbs.engine.jit import block, jit
 from urdf_gibbs.simulation.dry_joints import joint_row
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
 from urdf_gibbs.simulation.layout import OK, ROUGH_ROWS, ROUGH_SOLVE, System
-from urdf_gibbs.simulation.rows import factorise_mass, joint_torques, update_bodies
+from urdf_gibbs.simulation.rows import free_acceleration, update_bodies
 
 Array = Any
 
@@ -82,17 +82,10 @@ def rough_rows(s: System, t: float, k: int) -> int:
 @jit
 def free_rough_rows(s: System, t: float, k: int) -> int:
     """rough_rows with M factorised here, and rates of velocities as they are without contact forces, whose acceleration is in s.a."""
-    status = joint_torques(s, t)
+    status = free_acceleration(s, t)
     if status != OK:
         return status
-    status = factorise_mass(s, 0)
-    if status != OK:
-        return status
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
-    a, tau, h, f = s.a, s.tau, s.h, s.friction
-    for i in range(a.shape[0]):
-        a[i] = tau[i] - h[i]
-    solve_factorised(s.tree.above, s.M, a)
+    a, f = s.a, s.friction
     n = rough_rows(s, t, k)
     for i in range(n):
         for m in range(a.shape[0]):

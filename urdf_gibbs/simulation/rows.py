@@ -134,9 +134,9 @@ def joint_torques(s: System, t: float) -> int:
     return OK
 
 
-@block(FREE_ROWS, System, float, int, part="rows")
-def free_rows(s: System, t: float, k: int) -> int:
-    """contact_rows at the free motion: M is factorised, s.a is the acceleration without contact forces, and s.accel includes it."""
+@jit
+def free_acceleration(s: System, t: float) -> int:
+    """s.a: the acceleration without contact forces, M^-1 (τ - h) of s.q, s.v; M is factorised in s.M."""
     status = joint_torques(s, t)
     if status != OK:
         return status
@@ -144,10 +144,20 @@ def free_rows(s: System, t: float, k: int) -> int:
     if status != OK:
         return status
     call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
-    a, tau, h, J = s.a, s.tau, s.h, s.J
+    a, tau, h = s.a, s.tau, s.h
     for i in range(a.shape[0]):
         a[i] = tau[i] - h[i]
     solve_factorised(s.tree.above, s.M, a)
+    return OK
+
+
+@block(FREE_ROWS, System, float, int, part="rows")
+def free_rows(s: System, t: float, k: int) -> int:
+    """contact_rows at the free motion: M is factorised, s.a is the acceleration without contact forces, and s.accel includes it."""
+    status = free_acceleration(s, t)
+    if status != OK:
+        return status
+    a, J = s.a, s.J
     contact_rows(s, t, k)
     for i in range(k):
         for m in range(a.shape[0]):
