@@ -9,9 +9,10 @@ field) or on both in turn, with their joint limits on and restitution 0 and 0.5,
 them. A run is set by the seed, its robot and its number among that robot's runs.
 
 By the events penetration must be below 1e-8 m, and energy must not grow, but by 1e-6 of the largest
-kinetic energy where implicit steps were needed. Time steps of length h may sink by ½ h² a + 1e-8 m, a being the
-largest acceleration of a gap along a motion with the velocities of the run, and energy may grow by what a step of the second order
-leaves: (h ω)², ω being the fastest rate of a joint, of the largest kinetic energy. Both are worked out here from the rows of each run.
+kinetic energy where implicit steps were needed. Time steps keep gaps as linear functions of the velocity: penetration may be what a gap is
+below its tangent over a step, ½ h² times its acceleration, and 1e-8 m; limits of joints, which are linear, 1e-8 rad. Energy may grow by
+what a step of the second order leaves: (h ω)², ω being the fastest rate of a joint, of the largest kinetic energy. Both are worked out
+here from the rows of each run.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
@@ -57,9 +59,8 @@ BETWEEN = (0.05, 0.25, 0.5, 0.75, 0.95)  # of each segment
 SEGMENTS = 10_000  # at most, evenly among all
 MEASURING = 60  # CPU seconds
 HILLS = 0.1  # m
-TINY = 1e-4  # s, for second differences along a motion
-NEAR = 0.01  # m: gaps below this, and what they cross in STEPS steps, have their accelerations examined
-STEPS = 2
+TINY = 1e-5  # s, for differences along a motion
+NEAR = 1e-3  # m: how far gaps at most are whose curves are examined
 CASES = [(scene, e, thrown) for thrown in (False, True) for e in (0.0, 0.5, 1.0) for scene in ("sphere", "plane")]
 
 
@@ -79,7 +80,7 @@ class Run:
     status: str = ""
     reached: float = 0.0  # s
     penetration: float = 0.0  # m, rows
-    between: float = 0.0  # m, between rows
+    between: float = 0.0  # m, between rows, or in the middles of time steps
     gain: float = 0.0  # of the largest kinetic energy
     cpu: float = 0.0  # s
     inertia: float = 1.0  # the least eigenvalue of M, scaled to a unit diagonal, where the run has failed
@@ -92,6 +93,7 @@ class Run:
     rounds: int = 0  # the most
     flagged: int = 0  # impacts with energy_gain
     bound: float = DEEPEST  # m, of the penetration
+    beyond: float = 0.0  # rad or m that joints are beyond their limits, in the middles of time steps
     largest_gain: float = LARGEST_GAIN  # of the largest kinetic energy
     outside: float = 0.0  # how far a tangential force leaves its cone, of the weight
     problems: list[str] = field(default_factory=list)
@@ -196,17 +198,32 @@ def hills(rng: np.random.Generator) -> ug.walls.Wall:
     return ug.walls.HeightField(rng.uniform(-HILLS, HILLS, (17, 17)), x=(-4.0, 4.0), y=(-4.0, 4.0))
 
 
+def gaps(wall: ug.walls.Wall, x: Array) -> Array:
+    """Of places x (..., 3); above a height field the vertical distance, from a spline of SciPy's, which is never below the distance."""
+    if not isinstance(wall, ug.walls.HeightField):
+        return wall.gap(x)
+    heights = np.asarray(wall.heights)
+    weights = []
+    for count, span, place in zip(heights.shape, (wall.x, wall.y), (x[..., 0], x[..., 1]), strict=True):
+        first, last = np.asarray(span, float)
+        spline = CubicSpline(np.linspace(first, last, count), np.eye(count), bc_type="natural")
+        inside = np.clip(place, first, last)
+        weights.append(spline(inside) + spline(inside, 1) * (place - inside)[..., None])  # straight ahead beyond the edges
+    return x[..., 2] - np.einsum("...i,ij,...j->...", weights[0], heights, weights[1], optimize=True)
+
+
 def deepest(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array) -> float:
     """The deepest penetration of all points at q (n, nq), 0 where there is none."""
     worst = 0.0
     for first in range(0, len(q), 4096):
         x = positions(robot, points, q[first : first + 4096])
-        worst = max(worst, float(-wall.gap(x).min()))
+        worst = max(worst, float(-gaps(wall, x).min()))
     return worst
 
 
-def straight(robot: ug.Robot, q: Array, v: Array, d: float) -> Array:
-    """q (n, nq) after d seconds with the constant velocities v (n, nv), the base going straight ahead in the world, as time steps do."""
+def straight(robot: ug.Robot, q: Array, v: Array, d: Array) -> Array:
+    """q (n, nq) after d (n,) seconds with constant velocities v (n, nv), the base going straight ahead in the world, as time steps do."""
+    d = d[:, None]
     moved = robot.integrate(q, d * v)
     axis, w, linear = q[:, 3:6], q[:, 6:7], v[:, :3]
     twice = 2.0 * np.cross(axis, linear)
@@ -214,15 +231,28 @@ def straight(robot: ug.Robot, q: Array, v: Array, d: float) -> Array:
     return moved
 
 
-def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array, step: float) -> float:
-    """The largest acceleration [m/s²] at which a gap, at most a few steps from closed, closes along a motion with constant v (n, nv)."""
-    worst = 0.0
+def sinking(robot: ug.Robot, points: Sequence[ContactPoint], wall: ug.walls.Wall, q: Array, v: Array, h: Array) -> tuple[float, float]:
+    """What motions with v (n, nv) through q (n, nq), from h[:, 0] / 2 seconds before to h[:, 1] / 2 after, find at their ends [m].
+
+    The deepest penetration, and the most by which a gap, near zero at one of the ends, is below its tangent at the start.
+    """
+    depth, worst = 0.0, 0.0
     for first in range(0, len(q), 1024):
         part = slice(first, first + 1024)
-        here, after, before = (wall.gap(positions(robot, points, straight(robot, q[part], v[part], d))) for d in (0.0, TINY, -TINY))
-        near = here < NEAR + STEPS * step * np.abs(after - before) / (2.0 * TINY)
-        worst = max(worst, float((-(after - 2.0 * here + before) / TINY**2)[near].max(initial=0.0)))
-    return worst
+        start, end = -0.5 * h[part, 0], 0.5 * h[part, 1]
+        times = (start - TINY, start + TINY, start, end)
+        before, after, here, there = (gaps(wall, positions(robot, points, straight(robot, q[part], v[part], d))) for d in times)
+        tangent = here + (end - start)[:, None] * (after - before) / (2.0 * TINY)
+        near = np.minimum(here, there) < NEAR
+        worst = max(worst, float((tangent - there)[near].max(initial=0.0)))
+        depth = max(depth, float(-there.min()))
+    return depth, worst
+
+
+def beyond_limits(robot: ug.Robot, q: Array) -> float:
+    """How far joints are beyond their limits at q (n, nq) [rad, m], 0 where they are not."""
+    ends = [(joint.iq, joint.lower, joint.upper) for joint in robot.joints if joint.nq == 1 and not joint.is_mimic]
+    return max((float(max(low - q[:, i].min(), q[:, i].max() - high)) for i, low, high in ends), default=0.0)
 
 
 def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint], wall: ug.walls.Wall) -> None:
@@ -246,15 +276,18 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
         M = ug.mass_matrix(robot, trajectory.q[-1])
         scale = np.sqrt(np.diag(M))
         run.inertia = float(np.linalg.eigvalsh(M / np.outer(scale, scale))[0])
-    weight = 9.81 * float(sum(robot.mass))
-    run.force = float(trajectory.contact_forces.min(initial=0.0)) / weight
-    across = np.linalg.norm(trajectory.friction_forces, axis=2)
-    run.outside = float((across - run.friction * trajectory.contact_forces).max(initial=0.0)) / weight
+    forces, weight = trajectory.contact_forces, 9.81 * float(sum(robot.mass))
+    scale = np.maximum(weight, forces.max(axis=1, initial=0.0))[:, None]  # impulses of time steps exceed the weight by far
+    run.force = float((forces / scale).min(initial=0.0))
+    run.outside = float(((np.linalg.norm(trajectory.friction_forces, axis=2) - run.friction * forces) / scale).max(initial=0.0))
     if run.step:
-        run.penetration = max(run.penetration, trajectory.statistics["deepest"])
         run.certificate = trajectory.statistics["worst_certificate"]
-        run.bound = 0.5 * run.step**2 * sinking(robot, points, wall, trajectory.q, trajectory.v, run.step) + DEEPEST
-        run.largest_gain = (run.step * float(np.abs(trajectory.v[:, 3:]).max(initial=0.0))) ** 2
+        h = np.diff(t)
+        h = np.column_stack([h, [*h[1:], h[-1]]])  # of the step that ends in a row, and of the next
+        run.between, curved = sinking(robot, points, wall, trajectory.q[1:], trajectory.v[1:], h)
+        run.beyond = beyond_limits(robot, straight(robot, trajectory.q[1:], trajectory.v[1:], 0.5 * h[:, 1]))
+        run.bound += curved
+        run.largest_gain += float((h[:, :1] * np.abs(trajectory.v[1:, 3:])).max()) ** 2
     for impact in trajectory.impacts[:2000]:
         run.certificate, run.rounds = max(run.certificate, impact.certificate), max(run.rounds, impact.rounds)
         run.flagged += impact.energy_gain
@@ -307,12 +340,14 @@ def problems_of(run: Run) -> list[str]:
     for what, depth in (("rows", run.penetration), ("between rows", run.between)):
         if not depth <= run.bound:
             found.append(f"penetration {depth:.3g} m in {what}, more than {run.bound:.3g} m")
+    if not run.beyond <= DEEPEST:
+        found.append(f"a joint is {run.beyond:.3g} rad beyond its limit")
     if not run.gain <= run.largest_gain:
         found.append(f"energy gain {run.gain:.3g}, more than {run.largest_gain:.3g}")
     if not run.outside <= PULL:
-        found.append(f"a force leaves its cone by {run.outside:.3g} of the weight")
+        found.append(f"a force leaves its cone by {run.outside:.3g} of the weight or the largest force")
     if not run.force >= -PULL:
-        found.append(f"a contact pulls with {-run.force:.3g} of the weight")
+        found.append(f"a contact pulls with {-run.force:.3g} of the weight or the largest force")
     if run.limits and run.impacts >= MOST_IMPACTS:
         found.append(f"{run.impacts} impacts")
     return found

@@ -10,14 +10,17 @@ body above, and so its equation of motion has ω × v besides.
 
 The impulses p of a step obey Coulomb's law with the velocities u = R v before, u⁺ after, all contacts together (contact/coulomb):
 
-- a contact that closes may come as near as its wall: u_n⁺ >= -max(gap, 0) / h, so that its gap at the next q_m is zero;
+- a contact that closes may come as near as its wall: u_n⁺ >= -max(gap, 0) / τ, so that its gap at the next q_m is zero or more;
 - one that bounces: u_n⁺ >= -e u_n, with Moreau's law -e u in its tangents as well. A bounce shorter than a step is none.
 
-Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
-then a term of the order h² is left.
+τ = ½ (h + the longest next step). A step in which something turns by more than TURN is halved until it does not; the next one is at most
+twice as long.
 
-What sinks in, because gaps are not linear, comes back: where a gap at q_m is below -DEEP the least motion in the metric of M that closes
-it is added to q⁺. Velocities stay as they are. So the depth at q_m is what one step can add, about ½h² times the acceleration of a gap.
+Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
+then a term of the order h² is left. See stepping_energy.py for what else could be given.
+
+Gaps are not linear: at the next q_m a contact may have sunk in by ½τ² times the acceleration at which its gap closes. Before the next
+problem that is brought back, see stepping_depths.py.
 """
 
 from __future__ import annotations
@@ -37,13 +40,17 @@ from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
-from urdf_gibbs.simulation.stepping_contacts import close_again, keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_contacts import keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_energy import SLOW, keep_debts, settle
 from urdf_gibbs.simulation.stepping_motion import free_velocity, move
 
 Array = Any
 
 STILL = 1e-8  # m/s: what slides slower sticks
 REMAINDER = 1e-9  # of a step: a last step shorter than this is part of the one before
+TURN = 0.1  # rad: steps in which something turns farther are divided
+MOST_HALVINGS = 10
+AGAIN = -1000000  # no status
 
 
 # the record -------------------------------------------------------------------------------------------
@@ -89,6 +96,10 @@ def start_stepping(s: System, st: State, r: Record) -> None:
     """The first row of a run."""
     clear_friction(s)
     keep_impulses(s, 0)
+    g = s.stepping
+    g.longest, g.owes, g.due = st.step_length, 0, 0
+    for m in range(g.owed.shape[0]):
+        g.owed[m], g.debt[m] = 0.0, 0.0
     rates = st.K[STAGES]
     for m in range(rates.shape[0]):
         rates[m] = 0.0
@@ -110,30 +121,66 @@ def ask_controller(s: System, st: State, tiny: float) -> int:
 
 
 @jit
-def one_step(s: System, st: State, r: Record, until: float) -> int:
-    """From st.time to ``until``."""
-    nq, nv, h = s.q.shape[0], s.v.shape[0], until - st.time
-    middle = st.time + 0.5 * h
-    free, v = np.empty(nv), np.empty(nv)
+def spin(s: System, v: Array) -> float:
+    """How fast a joint or a free body turns with the velocity v (nv,) [rad/s]."""
+    spins, fastest = s.stepping.spins, 0.0
+    for m in range(v.shape[0]):
+        fastest = max(fastest, spins[m] * abs(v[m]))
+    return fastest
+
+
+@jit
+def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -> int:
+    """st.work: q_m and the velocity before, with h the length of the step; v (nv,): the velocity after it.
+
+    Gives how many contacts take part, minus a status, or AGAIN where something turns by more than ``most`` [rad].
+    """
+    nq, free = s.q.shape[0], np.empty(v.shape[0])
     copy(st.y, st.work)
     move(s.tree, st.work[:nq], st.work[nq:], 0.5 * h)
     load_state(s, st.work)
     status = free_velocity(s, h, free)
     if status != OK:
-        return status
-    k = solve_contacts(s, st, r, middle, h, free, v)
+        return -status
+    faster = max(spin(s, st.work[nq:]), spin(s, free))
+    if h * faster > most:
+        return AGAIN
+    k = solve_contacts(s, st, r, st.time + 0.5 * h, h, free, v)
+    faster = max(faster, spin(s, v))
+    if k >= 0 and s.stepping.horizon * faster > most:
+        return AGAIN
+    if k > 0 and s.stepping.still and h * faster > SLOW:
+        load_state(s, st.work)
+        settle(s, h, k, st.work[nq:], v)
+    return k
+
+
+@jit
+def one_step(s: System, st: State, r: Record, until: float) -> int:
+    """From st.time to ``until``, or to a time before where something would turn too far."""
+    g, nq, nv, h = s.stepping, s.q.shape[0], s.v.shape[0], until - st.time
+    v, change, k, whole = np.empty(nv), np.empty(nv), AGAIN, True
+    if h > g.longest * (1.0 + REMAINDER):
+        h, whole = g.longest, False
+    for halvings in range(MOST_HALVINGS + 1):
+        g.horizon = 0.5 * (h + min(2.0 * h, st.step_length))
+        k = try_step(s, st, r, h, TURN if halvings < MOST_HALVINGS else np.inf, v)
+        if k != AGAIN:
+            break
+        h, whole = 0.5 * h, False
     if k < 0:
         return -k
     for m in range(nv):
-        free[m] = v[m] - st.work[nq + m]
-    keep_forces(s, st, r, h, k, free)
-    add_impulse_work(s, st, k, free)
+        change[m] = v[m] - st.work[nq + m]
+    keep_debts(s)
+    keep_forces(s, st, r, h, k, change)
+    add_impulse_work(s, st, k, change)
+    st.deepest, st.worst_certificate = max(st.deepest, g.depth), max(st.worst_certificate, g.certificate)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)
-    if k > 0:
-        close_again(s, h, st.y[:nq], st.y[nq:], k)
-    st.time = until
+    st.time = until if whole else st.time + h
+    g.longest = min(2.0 * h, st.step_length)
     st.accepted += 1
     write_row(s, r, st, False)
     return OK
@@ -151,7 +198,7 @@ def advance_steps(s: System, st: State, r: Record, steps: int) -> int:
             return FINISHED
         if not has_room(r, st.gaps.shape[0]):
             return PAUSED
-        until = (st.accepted + 1) * length
+        until = (np.floor(st.time / length + REMAINDER) + 1.0) * length
         status = ask_controller(s, st, REMAINDER * length)
         if status == OK:
             status = one_step(s, st, r, st.end if st.end - until <= REMAINDER * length else until)

@@ -1,4 +1,4 @@
-"""The contact problem of a time step, island by island, and the correction of depths. Compiled."""
+"""The contact problem of a time step, island by island. Compiled."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.certificate import judged
 from urdf_gibbs.contact.coulomb.islands import solve_island
-from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
-from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT
 from urdf_gibbs.contact.names import MOREAU
-from urdf_gibbs.engine.jit import call3, jit
+from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import KINETIC, STATIC, STICKS
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, JAMMED, NOT_FINITE, Record, State, System
+from urdf_gibbs.simulation.layout import JAMMED, NOT_FINITE, OK, Record, State, System
 from urdf_gibbs.simulation.rows import load_state
+from urdf_gibbs.simulation.stepping_depths import DEEP, bring_back, depth, find_gaps
 from urdf_gibbs.simulation.stepping_motion import add_motion
-from urdf_gibbs.simulation.stepping_rows import add_closing, last_of, make_rows, select_by_island
+from urdf_gibbs.simulation.stepping_rows import add_closing, make_rows, select_by_island
 
 Array = Any
 
-DEEP = 1e-8  # m: gaps below minus this are closed again
 SOLVED = 1e-6  # certificates above this: once more from zero, then without restitution
+GAIN = 1e-9  # of the energies that impulses exchange: a gain beyond rounding
 USELESS = 1e-2  # certificates above this: there is no solution
-MOST_ROUNDS = 10  # of adding contacts that the impulses of others close
 
 
 # what is asked for ------------------------------------------------------------------------------------
@@ -42,7 +41,7 @@ def row_velocity(s: System, i: int, row: int, change: Array) -> float:
 
 
 @jit
-def set_goals(s: System, st: State, h: float, low: int, high: int, bounces: bool) -> None:
+def set_goals(s: System, st: State, low: int, high: int, bounces: bool) -> None:
     """g.goal: what is added to velocities so that u_n⁺ >= ... becomes >= 0; st.suspects marks the contacts that bounce.
 
     g.rows.b holds the velocities without impulses.
@@ -55,7 +54,7 @@ def set_goals(s: System, st: State, h: float, low: int, high: int, bounces: bool
         for row in range(first, e.at[i + 1]):
             g.goal[row] = restitution * g.U[row] if st.suspects[c] and (row == first or st.law == MOREAU) else 0.0
         if not st.suspects[c]:
-            g.goal[first] = max(s.gap[i], 0.0) / h
+            g.goal[first] = max(s.gap[i], 0.0) / g.horizon
         for row in range(first, e.at[i + 1]):
             e.b[row] = g.scale[row] * (g.free[row] + g.goal[row])
 
@@ -73,18 +72,39 @@ def start_from(s: System, low: int, high: int, warm: bool) -> None:
 
 
 @jit
-def ask(s: System, st: State, h: float, low: int, high: int) -> float:
+def gains(s: System, st: State, low: int, high: int) -> bool:
+    """Whether the impulses of an island in which a contact bounces give energy: Σ ½ p (u + u⁺) > 0."""
+    g, e, energy, size, bounces = s.stepping, s.stepping.rows, 0.0, 0.0, False
+    for i in range(low, high):
+        if st.suspects[s.selected[i]]:
+            bounces = True
+    if not bounces:
+        return False
+    for i in range(low, high):
+        w, first, base = e.width[i], e.column_at[i], e.start[i]
+        for row in range(e.at[i], e.at[i + 1]):
+            after = g.scale[row] * (g.free[row] + g.U[row])
+            for m in range(w):
+                after += e.B[base + m] * e.z[e.columns[first + m]]
+            energy += 0.5 * e.y[row] * after
+            size += abs(e.y[row] * g.scale[row] * g.U[row])
+            base += w
+    return energy > GAIN * size
+
+
+@jit
+def ask(s: System, st: State, low: int, high: int) -> float:
     """The impulses of an island; gives the certificate.
 
-    From the last impulses, if that fails from zero, and then without restitution.
+    From the last impulses, and if that fails from zero; without restitution if that fails, or if Newton's law would give energy.
     """
     certificate = np.nan
     for attempt in range(3):
         if attempt != 1:
-            set_goals(s, st, h, low, high, attempt == 0)
+            set_goals(s, st, low, high, attempt == 0)
         start_from(s, low, high, attempt == 0)
         certificate = solve_island(s.stepping.rows, low, high)
-        if certificate < SOLVED:
+        if certificate < SOLVED and not (attempt < 2 and gains(s, st, low, high)):
             break
     return certificate
 
@@ -136,7 +156,7 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
     for m in range(e.z.shape[0]):
         e.z[m] = 0.0
     for island in range(g.islands):
-        certificate = ask(s, st, h, g.island[island], g.island[island + 1])
+        certificate = ask(s, st, g.island[island], g.island[island + 1])
         if not certificate <= worst:
             worst = certificate
         if not worst < USELESS:
@@ -148,25 +168,34 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
 
 @jit
 def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Array, v: Array) -> int:
-    """v (nv,): the velocity after the step, with the impulses of all contacts that close; minus a status, or how many they are."""
-    nq, k, certificate = s.q.shape[0], 0, 0.0
+    """v (nv,): the velocity after the step, with the impulses of all contacts that close; minus a status, or how many they are.
+
+    q_m, the velocity before (st.work) and ``free``, the one without impulses, may be corrected, see stepping_depths.py.
+    """
+    nq, k, certificate, count = s.q.shape[0], 0, 0.0, st.closed.shape[0]
     before, change = st.work[nq:], np.empty(v.shape[0])
-    copy(free, v)
-    for c in range(st.closed.shape[0]):
+    for c in range(count):
         st.closed[c] = 0
         st.suspects[c] = 0
-    for turns in range(MOST_ROUNDS):
-        added = add_closing(s, st, t, h, v)
-        if added < 0:
-            return added
-        if turns == 0:
-            for c in range(st.closed.shape[0]):
-                st.deepest = max(st.deepest, -st.new_gaps[c, GAP] / st.new_gaps[c, GRADIENT])
-        if added == 0 and (turns > 0 or s.friction.joints == st.closed.shape[0]):
+    status = find_gaps(s, st, t, free)
+    g = s.stepping
+    g.due, g.depth = 0, depth(st)
+    if status == OK and (g.depth > DEEP or g.owes):
+        status = bring_back(s, st, t, h, free)
+    copy(free, v)
+    closing = 0
+    for turns in range(count + 1):  # in each a contact joins that the impulses of others close
+        if turns > 0 and closing < s.friction.joints:
+            status = find_gaps(s, st, t, v)
+        if status != OK:
+            return -status
+        added = add_closing(st, g.horizon) if closing < s.friction.joints else 0
+        closing += added
+        if added == 0 and (turns > 0 or s.friction.joints == count):
             break
         k = select_by_island(s, st)
         load_state(s, st.work)
-        make_rows(s, t, k)
+        make_rows(s, t, k, True)
         for m in range(change.shape[0]):
             change[m] = free[m] - before[m]
         certificate = solve_islands(s, st, r, h, k, change)
@@ -174,90 +203,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
             return -NOT_FINITE if np.isnan(certificate) else -JAMMED
         for m in range(change.shape[0]):
             v[m] = before[m] + change[m]
-    st.worst_certificate = max(st.worst_certificate, certificate)
+    g.certificate = certificate
     if k == 0:
         keep_impulses(s, 0)
     return k
-
-
-# depths -----------------------------------------------------------------------------------------------
-
-
-@jit
-def find_shift(s: System, k: int, shift: Array) -> bool:
-    """shift (nv,): the least motion in the metric of M that closes the gaps of the k selected contacts, in the islands where one of them
-    is below -DEEP; whether there is one. The rows of the tangents are forgotten."""
-    g, e, found = s.stepping, s.stepping.rows, False
-    for i in range(k):
-        first = e.at[i]
-        e.at[i], g.scale[i] = i, g.scale[first]
-        if e.kind[i] == JOINT:
-            e.law[i, 0] = 0.0  # takes no part
-        else:
-            e.kind[i] = NORMAL
-        e.b[i], e.y[i] = g.scale[i] * s.gap[i], 0.0
-    e.at[k] = k
-    for m in range(shift.shape[0]):
-        e.z[m], shift[m] = 0.0, 0.0
-    for island in range(g.islands):
-        low, high, least = g.island[island], g.island[island + 1], 0.0
-        for i in range(low, high):
-            least = min(least, s.gap[i])
-        if least > -DEEP:
-            continue
-        if solve_island(e, low, high) < SOLVED:
-            found = True
-        else:
-            for i in range(low, high):
-                for m in range(e.column_at[i], e.column_at[i] + e.width[i]):
-                    e.z[e.columns[m]] = 0.0
-    add_motion(s, e.z, shift)
-    return found
-
-
-@jit
-def pay(s: System, h: float, shift: Array, v: Array) -> None:
-    """What the shift adds to the potential energy is taken from the kinetic energy, island by island: v (nv,) becomes slower.
-
-    Where there is not that much, the shift becomes shorter. Needs M factorised in s.M, and s.q.
-    """
-    nv, g, above = v.shape[0], s.stepping, s.tree.above
-    work, energy = np.empty(nv), np.empty(nv)
-    for j in range(nv):
-        s.v[j], work[j], energy[j] = 0.0, 0.0, 0.0
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
-    for i in range(nv):
-        total, j, last = v[i], above[i], last_of(g.group, g.root[i])
-        while j >= 0:
-            total += s.M[i, j] * v[j]
-            j = above[j]
-        work[last] += s.h[i] * shift[i]
-        energy[last] += 0.5 * s.M[i, i] * total * total - 0.25 * h * s.damping[i] * v[i] * v[i]
-    for i in range(nv):
-        last = last_of(g.group, g.root[i])
-        if work[last] > 0.0:
-            share = max(energy[last], 0.0) / work[last]
-            shift[i] *= min(share, 1.0)
-            v[i] *= np.sqrt(1.0 - 1.0 / share) if share > 1.0 else 0.0
-
-
-@jit
-def close_again(s: System, h: float, q: Array, v: Array, k: int) -> None:
-    """q (nq,) moves so that the gaps of the k selected contacts, as they are at q_m, are closed where they are below -DEEP.
-
-    That puts no energy in: v (nv,) pays for it, unless walls move, which do work anyway.
-    """
-    least = 0.0
-    for i in range(k):
-        least = min(least, s.gap[i])
-    if least > -DEEP:
-        return
-    shift, rate = np.empty(v.shape[0]), np.empty(q.shape[0])
-    if not find_shift(s, k, shift):
-        return
-    if s.stepping.still:
-        pay(s, h, shift, v)
-    velocity_to_rate(s.tree, q, shift, rate)
-    for m in range(q.shape[0]):
-        q[m] += rate[m]
-    normalise(s.tree, q)

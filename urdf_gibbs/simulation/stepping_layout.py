@@ -11,8 +11,9 @@ from urdf_gibbs.contact.coulomb.problem import MANY, Problem
 from urdf_gibbs.contact.coulomb.sparse import Sparse
 from urdf_gibbs.contact.kinematics import DRY, LIMIT, Contacts, Tree
 from urdf_gibbs.contact.surfaces import MOVES, STILL, Surfaces
-from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Int2, Struct, struct
+from urdf_gibbs.engine.struct import Float, Float1, Float2, Int, Int1, Int2, Struct, struct
 
+Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
@@ -25,12 +26,23 @@ class Stepping(Struct):
 
     still: Int  # 1: no wall moves
     islands: Int  # how many
+    owes: Int  # 1: some ``owed`` is not zero
+    due: Int  # 1: some ``debt`` is not zero
+    depth: Float  # [m] of the deepest contact at q_m, before it is brought back
+    certificate: Float  # the worst of the contact problems of this step
+    longest: Float  # the next step is at most this [s]
+    horizon: Float  # from q_m of this step to that of the longest next step [s]
     # all contacts
     first: Int1  # (contacts + 1,)
     moved: Int1
     higher: Int1  # where the next velocity towards the root, which M couples with, stands in ``moved``; -1 at the root
     tree: Int2  # (contacts, 2) trees of bodies that the contact moves, the same twice where it is one
     root: Int1  # (nv,) the tree of each velocity
+    owed: Float1  # (nv,) energy [J] that bringing back what has sunk in has not yet been paid for
+    debt: Float1  # (nv,) the same after this step
+    bias: Float2  # (2, nv) at q_m with the velocity before, and with ``ahead``
+    ahead: Float1  # (nv,) the velocity half a step ahead
+    spins: Float1  # (nv,) 1 where the velocity is that of a rotation, with a mimic joint's ratio if that is more; 0 elsewhere
     push: Float1  # (contacts,) impulses of the last solution along the normals [N s]
     drag: Float2  # (contacts, 3) and in their tangents, world axes
     # contacts of this step, island after island
@@ -67,6 +79,9 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         higher=np.array(higher, dtype=np.int64),
         tree=np.array([(own[0], own[-1]) for own in roots], dtype=np.int64).reshape(-1, 2),
         root=root.astype(np.int64),
+        **_zeros(nv, "owed", "debt", "ahead"),
+        bias=np.zeros((2, nv)),
+        spins=_spins(tree, nv),
         push=np.zeros(count),
         drag=np.zeros((count, 3)),
         rows=_sparse(count, nv, int(3 * widths.sum()), np.array([j for own in lists for j in own], dtype=np.int64)),
@@ -77,6 +92,14 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         row=np.zeros(nv),
         root_inverse=np.zeros(nv),
     )
+
+
+def _spins(tree: Tree, nv: int) -> Array:
+    spins = np.zeros(nv)
+    for j, turns, ratio in zip(tree.iv, tree.turns, tree.ratio, strict=True):
+        if nv and turns == 1:
+            spins[j] = max(spins[j], 1.0, abs(ratio))
+    return spins
 
 
 def _moved(tree: Tree, contacts: Contacts, c: int) -> list[int]:

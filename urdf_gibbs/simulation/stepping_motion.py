@@ -102,17 +102,19 @@ def free_velocity(s: System, h: float, free: Array) -> int:
     status = factorise_damped(s, h)
     if status != OK:
         return status
-    nv, a = s.v.shape[0], s.a
+    nv, a, g = s.v.shape[0], s.a, s.stepping
     before = np.empty(nv)
     copy(s.v, before)
     for turns in range(2):  # with the velocity before, then half a step ahead
         for m in range(nv if turns == 1 else 0):
             s.v[m] = before[m] + 0.5 * h * a[m]
         call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
+        copy(s.h, g.bias[turns])
         for m in range(nv):
             a[m] = s.torque[m] - s.damping[m] * before[m] - s.h[m]
         solve_factorised(s.tree.above, s.M, a)
         add_turning(s.tree, s.v, a)
+    copy(s.v, g.ahead)
     finite = True
     for m in range(nv):
         free[m] = before[m] + h * a[m]

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
 from urdf_gibbs.contact.dense import IMMOVABLE
 from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, add_row, contact_motion
 from urdf_gibbs.contact.tangents import relative_motion, tangents
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import STATIC
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, RATE, State, System
-from urdf_gibbs.simulation.rows import update_bodies, update_gaps
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, RATE, State, System
+from urdf_gibbs.simulation.rows import update_bodies
 
 Array = Any
 
@@ -22,21 +21,12 @@ OVERLAP = 1e-12  # m: a contact that would overlap by less at the next q_m is le
 
 
 @jit
-def add_closing(s: System, st: State, t: float, h: float, v: Array) -> int:
-    """Those contacts join st.closed that would be closed at the next q_m with the velocity v (nv,); how many, or minus a status.
-
-    st.new_gaps are those of q_m in st.work.
-    """
-    nq = s.q.shape[0]
-    copy(st.work[:nq], st.new)
-    copy(v, st.new[nq:])
-    status = update_gaps(s, st, t, 1)
-    if status != OK:
-        return -status
+def add_closing(st: State, horizon: float) -> int:
+    """Those contacts join st.closed that would be closed after the horizon [s] with the velocity of st.new_gaps; how many."""
     added = 0
     for c in range(st.closed.shape[0]):
         gap = st.new_gaps[c]
-        if st.closed[c] == 0 and gap[GAP] + h * gap[RATE] < -OVERLAP * gap[GRADIENT]:
+        if st.closed[c] == 0 and gap[GAP] + horizon * gap[RATE] < -OVERLAP * gap[GRADIENT]:
             st.closed[c] = 1
             added += 1
     return added
@@ -156,8 +146,11 @@ def tangent_rows(s: System, i: int, c: int, t: float, row: int, base: int) -> No
 
 
 @jit
-def make_rows(s: System, t: float, k: int) -> int:
-    """Of the k selected contacts at s.q, s.v, with M factorised in s.M: gaps in s.gap, and in s.stepping their rows; how many rows."""
+def make_rows(s: System, t: float, k: int, rough: bool) -> int:
+    """Of the k selected contacts at s.q, s.v, with M factorised in s.M: gaps in s.gap, and in s.stepping their rows; how many rows.
+
+    Those of the normals alone where friction does not matter (``rough`` is False).
+    """
     g, e, n, base = s.stepping, s.stepping.rows, 0, 0
     for m in range(s.b.shape[0]):
         s.b[m] = 0.0
@@ -168,7 +161,7 @@ def make_rows(s: System, t: float, k: int) -> int:
         e.kind[i] = JOINT if s.contacts.kind[c] == DRY else NORMAL
         contact_motion(s, c, t)
         normal_row(s, i, c, n, base)
-        if s.contacts.friction[c, STATIC] > 0.0:
+        if rough and s.contacts.friction[c, STATIC] > 0.0:
             e.kind[i] = FRICTION
             tangent_rows(s, i, c, t, n + 1, base + e.width[i])
             n += 2

@@ -151,6 +151,9 @@ def solve_island(g: Sparse, low: int, high: int) -> float:
         certificate = judged(kind, at, law, g.y, g.s, 1.0)
         if small and not found <= GOOD * largest_impulse(g, low, high) and not certificate <= SOLVED:
             certificate = ask_dense(g, low, high, count)
+    if not certificate <= GOOD:  # whatever is left is left to the velocities, not to the cones
+        admissible(kind, at, law, g.y)
+        gather_motion(g, low, high)
     forget_columns(g, low, high, size)
     scale_island(g, low, high, size)
     return certificate
