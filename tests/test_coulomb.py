@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact import complementarity
 from urdf_gibbs.contact.coulomb import contact_certificate, contact_impulses
+from urdf_gibbs.contact.coulomb.path import follow
+from urdf_gibbs.contact.coulomb.scaled import FRICTION, row_scaling, scaled_law, scaled_problem
 from urdf_gibbs.contact.coulomb.shortest import _onto_cone
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
@@ -214,6 +216,29 @@ def test_of_equal_contacts_those_share_the_impulse_that_stay_closed() -> None:
     """A mass of 1 kg strikes three floors at 1 m/s at once; a fourth one goes down faster: it opens, and has none."""
     found = contact_impulses(np.ones((4, 4)), [-1.0, -1.0, 0.5, -1.0], 0.0, kinds=["normal"] * 4, shortest=True)
     np.testing.assert_allclose(found.impulses, [1 / 3, 1 / 3, 0.0, 1 / 3], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mu", "J", "v"),
+    [
+        # The curve turns back on its way: κ must be let rise for a while.
+        (2.0, [[1, 1], [-3, -2], [-3, -2]], [3, 2]),
+        (5.0, [[3, -3], [-3, -3], [2, -2]], [2, -2]),
+        (5.0, [[3, -2], [-3, -3], [1, -3]], [3, -2]),
+        # The modes are known from where the tangent leads only: a velocity vanishes with κ.
+        (2.0, [[1, -2, 0, 2, 2], [0, -3, -2, 1, 3], [0, 2, -2, -1, -3], [2, 1, -1, -1, 3], [1, 0, 0, -2, -1], [-3, 1, 3, 0, -1]], [2, -2, -2, 3, 0]),
+    ],
+)  # fmt: skip
+def test_the_curve_alone_leads_to_a_solution(mu: float, J: list[list[int]], v: list[int]) -> None:
+    """Contacts of a motion v, drawn from many for which one of the two is needed; without Gauss-Seidel before it."""
+    rows = np.array(J, dtype=float)
+    K, b, k = rows @ rows.T, rows @ v, len(J) // 3
+    kind, at, d, S, c, law, y = np.full(k, FRICTION), 3 * np.arange(k + 1), np.empty(3 * k), K.copy(), b.copy(), np.empty((k, 3)), b * 0.0
+    row_scaling(K, kind, at, d)
+    size = scaled_problem(K, b, d, S, c)
+    scaled_law(kind, at, np.full(k, mu), np.zeros(k), np.zeros((k, 2)), d, size, law)
+    assert follow(S, c, kind, at, law, y, 1.0) < 1e-12
+    assert judge(K, b, np.full(k, mu), y * d * size) < SOLVED
 
 
 def test_the_derivative_of_a_projection_onto_a_cone() -> None:

@@ -277,7 +277,8 @@ class Drake(Engine):
         plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "floor", rough)
         plant.mutable_gravity_field().set_gravity_vector([0, 0, -9.81])
         plant.Finalize()
-        self.plant, self.simulator = plant, None
+        self.plant = plant
+        self.simulator: Any = None
         if not scene["pairs"]:
             self._filter(graph)
         self.diagram = builder.Build()
