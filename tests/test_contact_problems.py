@@ -26,7 +26,7 @@ def test_robots_are_solved(robot: str) -> None:
     """States on a plane, for which a solution exists, and in a bowl with velocities that a motion before explains."""
     count = 0
     for problem in problems(robot, range(2)):
-        p, certificate = contact_impulses(problem.K, problem.b, problem.mu)
+        p, certificate = contact_impulses(problem.K, problem.b, problem.mu, search=0)
         if problem.case in ALWAYS:
             count += 1
             assert certificate < 1e-10, problem.case

@@ -131,7 +131,7 @@ def test_without_friction_it_is_the_linear_complementarity_problem() -> None:
         np.testing.assert_array_equal(p.reshape(-1, 3)[:, 1:], 0.0)
 
 
-@pytest.mark.parametrize("mu", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("mu", [1e2, 1e3, 1e4])
 def test_with_very_large_friction_what_is_pressed_sticks(mu: float) -> None:
     """Where u = 0 takes impulses that push, they are the solution."""
     rng = np.random.default_rng(3)
@@ -163,6 +163,8 @@ def test_random_problems_are_solved() -> None:
     [
         ({"friction": -0.1}, "friction is -0.1, expected numbers >= 0"),
         ({"friction": np.nan}, "friction is nan"),
+        ({"friction": np.inf}, "friction is inf"),
+        ({"friction": 1e6}, "friction is 1e[+]06, expected at most 10000"),
         ({"friction": [0.1, 0.2]}, "friction has shape"),
         ({"K": np.eye(2)}, "K has shape"),
         ({"b": [np.inf, 0.0, 0.0]}, "b is not finite"),

@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array
 from urdf_gibbs.contact.coulomb.certificate import SOLVED
-from urdf_gibbs.contact.coulomb.problem import Problem, impulses, shortest_impulses, violation
+from urdf_gibbs.contact.coulomb.problem import MANY, Problem, decided, impulses, shortest_impulses, violation
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 KINDS = {"friction": FRICTION, "normal": NORMAL, "joint": JOINT, "sliding": SLIDING}
+SEARCH = 5_000  # linear programs
+ROUGHEST = 1e4  # coefficient of friction
 ROWS = {FRICTION: 3, NORMAL: 1, JOINT: 1, SLIDING: 3}
 
 
@@ -27,6 +29,11 @@ class ContactImpulses(NamedTuple):
 
     impulses: Array
     certificate: float
+
+    @property
+    def verdict(self) -> str:
+        """Of three: "solved", "none" where it is proved that there is no solution, else "open"."""
+        return "solved" if self.certificate <= SOLVED else "none" if self.certificate == np.inf else "open"
 
 
 def contact_impulses(
@@ -39,6 +46,7 @@ def contact_impulses(
     directions: ArrayLike | None = None,
     start: ArrayLike | None = None,
     shortest: bool = False,
+    search: int = SEARCH,
 ) -> ContactImpulses:
     """Impulses p (n,) of k contacts with Coulomb's friction, where u = K p + b.
 
@@ -46,7 +54,7 @@ def contact_impulses(
     ----------
     K : (n, n) symmetric positive semi-definite, J M⁻¹ Jᵀ [1/kg]; rows may depend on each other.
     b : (n,) velocities that the contacts would have without impulses [m/s].
-    friction : coefficients of friction, one for all or (k,).
+    friction : coefficients of friction, one for all or (k,), from 0 to 1e4: beyond, μ pₙ is lost in the rounding of pₙ.
     kinds : of each contact; "friction" (three rows: normal and two tangents) for all unless given. "normal": one row without friction.
         "joint": one row with dry friction. "sliding": three rows, with friction against a direction that is given.
     reach : (k,) the largest impulse of the dry friction of "joint" [N s].
@@ -54,10 +62,15 @@ def contact_impulses(
     start : (n,) impulses to start at.
     shortest : of all impulses that give the same velocities and obey the law, the shortest; contacts may depend on each other.
 
+    search : how many linear programs may be spent on what fast methods leave open, a search through all modes that finds a solution or
+        proves that there is none; 0 for none. Seconds to minutes; not with "joint".
+
     From 100 contacts on the method is block Gauss-Seidel, which proves nothing.
     """
     problem = made_problem(K, b, friction, kinds, reach, directions, start)
     worst = float(impulses(problem))
+    if search > 0 and SOLVED < worst < np.inf and problem.count < MANY:
+        worst = float(decided(problem, search))
     if shortest and worst <= SOLVED:
         worst = float(shortest_impulses(problem))
     return ContactImpulses(problem.p, worst)
@@ -112,6 +125,8 @@ def made_problem(
     if first.shape != (n,):
         raise ArgumentError(f"impulses have shape {first.shape}, expected ({n},)")
     mu, most = _each(friction, k, "friction"), _each(reach, k, "reach")
+    if (mu > ROUGHEST).any():
+        raise ArgumentError(f"friction is {mu.max():g}, expected at most {ROUGHEST:g}: beyond, a normal impulse is lost in rounding")
     for what, values in (("K", matrix), ("b", velocity), ("directions", slide), ("impulses", first)):
         if not np.isfinite(values).all():
             raise ArgumentError(f"{what} is not finite")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from urdf_gibbs.contact.coulomb.branching import FOUND, NONE, searched
 from urdf_gibbs.contact.coulomb.certificate import certificate
 from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
 from urdf_gibbs.contact.coulomb.infeasible import infeasible
@@ -45,6 +46,33 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
         p[i] = y[i] * d[i] * size
     worst = certificate(K, b, kind, at, mu, reach, slide, p)
     return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
+
+
+@jit
+def decide(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array, limit: int) -> float:
+    """As ``solve``, for what that has left open: p from a search through all modes, of up to ``limit`` linear programs, see branching.py.
+
+    Gives the certificate of the better one of both p, or inf.
+    """
+    n, k = b.shape[0], kind.shape[0]
+    worst = certificate(K, b, kind, at, mu, reach, slide, p)
+    d, S, c, law, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n)
+    row_scaling(K, kind, at, d)
+    size = scaled_problem(K, b, d, S, c)
+    if not worst > REAL or size == 0.0:
+        return worst
+    scaled_law(kind, at, mu, reach, slide, d, size, law)
+    found = searched(S, c, kind, at, law, limit, y)
+    if found == NONE:
+        return np.inf
+    if found == FOUND:
+        for i in range(n):
+            y[i] *= d[i] * size
+        now = certificate(K, b, kind, at, mu, reach, slide, y)
+        if now < worst:
+            copy(y, p)
+            worst = now
+    return worst
 
 
 @jit
