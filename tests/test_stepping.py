@@ -426,7 +426,9 @@ def test_what_lands_as_steps_become_longer_does_not_sink_in() -> None:
     inertias = [f'<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/>' for i in (1, 0.001)]
     robot = load(
         '<robot name="r"><link name="w"/>'
-        + "".join(f'<link name="{n}"><inertial><mass value="1"/>{i}</inertial></link>' for n, i in zip(("m", "rotor"), inertias, strict=True))
+        + "".join(
+            f'<link name="{n}"><inertial><mass value="1"/>{i}</inertial></link>' for n, i in zip(("m", "rotor"), inertias, strict=True)
+        )
         + '<joint name="z" type="prismatic"><parent link="w"/><child link="m"/><axis xyz="0 0 1"/>'
         '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint><joint name="spin" type="continuous"><parent link="m"/>'
         '<child link="rotor"/><axis xyz="0 0 1"/><dynamics damping="0.05"/></joint></robot>'
