@@ -2,12 +2,13 @@
 
 The two sides are not the same: ours has hard contacts of three crowned rims for each wheel with a smooth surface through the heights,
 MuJoCo soft contacts of cylinders with triangles between them, and its equality constraint for the differential. Each is stepped from
-Python's side only where the controller is asked, 200 times a second. Needs mujoco.
+Python's side only where the controller is asked, 100 times a second. Needs mujoco.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +16,14 @@ import mujoco  # type: ignore[import-not-found]
 import numpy as np
 
 import urdf_gibbs as ug
-from urdf_gibbs.reproduce.rover_runs import SETTLED, direction_torques, rough_run, scenario
+from urdf_gibbs.reproduce.rover_runs import SETTLED, direction_torques, scenario
 from urdf_gibbs.simulation.drive import Drive
 from urdf_gibbs.walls import Terrain
 
 ROUNDS = 3
+OUR_STEPS = (1e-2, 5e-3, 2.5e-3)
 THEIR_STEPS = (5e-3, 2.5e-3, 1.25e-3, 6.25e-4, 3.125e-4)
+RATE = 100.0  # calls of the controller per second
 COARSE = 0.01  # by which halving the step may change the standard deviations
 
 
@@ -105,36 +108,47 @@ def changed(coarse: Any, fine: Any) -> float:
     return float(np.abs(fine / coarse - 1.0).max())
 
 
+class OurRover:
+    """Ours, made ready once."""
+
+    def __init__(self, drive: Drive, step: float) -> None:
+        given = scenario()
+        options = {key: value for key, value in given.arguments().items() if key not in ("robot", "q0", "v0", "duration")}
+        self.simulator = ug.Simulator(given.robot, **{**options, "step": step, "controller": drive, "controller_rate": drive.rate})
+        self.simulator.run(given.q0, given.v0, 0.05)
+
+    def run(self, drive: Drive, duration: float) -> tuple[Any, float, Any]:
+        """As TheirRover.run."""
+        given = scenario()
+        started = time.process_time()
+        run = self.simulator.run(given.q0, given.v0, duration)
+        seconds = time.process_time() - started
+        return direction_torques(run, drive).torque, seconds, run.q[-1]
+
+
 def compare() -> None:
-    """Print the times of both, and how much halving the step changes the standard deviations of the direction torques."""
+    """Print how much halving the step changes the standard deviations of the direction torques, and the times of both at such steps."""
     given = scenario()
     (ground,) = given.walls
-    drive = given.controller
-    assert isinstance(ground, Terrain) and isinstance(drive, Drive)
-    options = {key: value for key, value in given.arguments().items() if key not in ("robot", "q0", "v0", "duration")}
-    simulator = ug.Simulator(given.robot, **options)
-    run = simulator.run(given.q0, given.v0, given.duration)
-    own = direction_torques(run).fluctuation()
-    change = changed(own, direction_torques(rough_run(1, step=0.5 * given.step)).fluctuation())
-    print(f"ours at {1e3 * given.step:g} ms: {np.round(own, 4).tolist()} N m; halving changes them by {100 * change:.3f} %")
-    found = {step: deviations(TheirRover(ground, step).run(drive, given.duration)[0], drive.rate) for step in THEIR_STEPS}
-    changes = {step: changed(found[step], found[half]) for step, half in pairwise(THEIR_STEPS)}
-    for step, one in changes.items():
-        print(f"MuJoCo at {1e3 * step:g} ms: {np.round(found[step], 4).tolist()} N m; halving changes them by {100 * one:.3f} %")
-    accurate = {
-        "1 %": max((step for step, one in changes.items() if one < COARSE), default=THEIR_STEPS[-1]),
-        "our accuracy": max((step for step, one in changes.items() if one <= change), default=THEIR_STEPS[-1]),
-    }
-    for what, step in accurate.items():
-        theirs = TheirRover(ground, step)
+    assert isinstance(ground, Terrain) and isinstance(given.controller, Drive)
+    drive = replace(given.controller, rate=RATE)
+    sides: dict[str, Any] = {"urdf_gibbs": lambda step: OurRover(drive, step), "MuJoCo": lambda step: TheirRover(ground, step)}
+    changes: dict[str, dict[float, float]] = {}
+    for name, steps in (("urdf_gibbs", OUR_STEPS), ("MuJoCo", THEIR_STEPS)):
+        found = {step: deviations(sides[name](step).run(drive, given.duration)[0], RATE) for step in steps}
+        changes[name] = {step: changed(found[step], found[half]) for step, half in pairwise(steps)}
+        for step, one in changes[name].items():
+            print(f"{name} at {1e3 * step:g} ms: {np.round(found[step], 4).tolist()} N m; halving changes them by {100 * one:.3f} %")
+    for most in (COARSE, min(changes["urdf_gibbs"].values())):
+        steps = {name: max((step for step, one in own.items() if one <= most), default=min(own)) for name, own in changes.items()}
+        ready = {name: sides[name](step) for name, step in steps.items()}
+        print(f"at steps whose halving changes less than {100 * most:.3f} %, or the shortest tried:")
         for _ in range(ROUNDS):
-            started = time.process_time()
-            run = simulator.run(given.q0, given.v0, given.duration)
-            ours = time.process_time() - started
-            _, seconds, q = theirs.run(drive, given.duration)
-            told = f"urdf_gibbs at {1e3 * given.step:g} ms {ours:.2f} s ({given.duration / ours:.1f} times real time)"
-            other = f"MuJoCo at {1e3 * step:g} ms ({what}) {seconds:.2f} s ({given.duration / seconds:.1f})"
-            print(f"{told}, {other}; they end {apart(run.q[-1], q):.4f} m apart")
+            runs = {name: one.run(drive, given.duration) for name, one in ready.items()}
+            told = []
+            for name, (_, seconds, _) in runs.items():
+                told.append(f"{name} at {1e3 * steps[name]:g} ms {seconds:.2f} s ({given.duration / seconds:.1f} times real time)")
+            print(f"  {', '.join(told)}; they end {apart(runs['urdf_gibbs'][2], runs['MuJoCo'][2]):.4f} m apart")
 
 
 def apart(one: Any, other: Any) -> float:
