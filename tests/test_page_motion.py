@@ -342,3 +342,22 @@ def test_the_camera_follows_a_robot_that_flies_away(open_page: OpenPage, tmp_pat
     end = on_screen(tab, ug.centre_of_mass(robot, run.q[-1]))
     assert max(abs(start[0] - end[0]), abs(start[1] - end[1])) <= 1
     assert tab.complaints == []
+
+
+def test_wheels_leave_tracks_on_ground_in_the_sun(open_page: OpenPage, tmp_path: Path) -> None:
+    """The ribbons grow with the time, and hide with their switch; the ground hides what is below it."""
+    scenario = read_scenario("rover")
+    run = ug.simulate(**{**scenario.arguments(), "duration": 3.0})
+    tab = open_page(run.animate(theme="light").save(tmp_path / "rover.html"))
+    assert tab.complaints == [] and tab.outside == []
+    shown = "() => urdfGibbs.motion.tracks.ribbons.map(({mesh}) => [mesh.name, mesh.geometry.drawRange.count])"
+    scrub(tab, 1.0)
+    early = dict(tab.run(shown))
+    scrub(tab, 3.0)
+    late = dict(tab.run(shown))
+    assert set(late) == {f"track {side}{place}_wheel" for side in "lr" for place in "fmr"}
+    assert all(0 < early[name] < late[name] for name in late)
+    with_tracks = tab.picture()
+    tab.page.locator("#show-tracks").uncheck()
+    assert changed(with_tracks, tab.picture())[:, :STAGE].any()
+    assert tab.run("() => urdfGibbs.stage.data.walls[0].group.children[0].material.transparent") is False

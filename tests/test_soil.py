@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.spatial.transform import Rotation
 
+import urdf_gibbs as ug
 from urdf_gibbs.contact.soil import LIMITS, SOILS, Motion, Soil, soil_named, wheel_forces
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
+from urdf_gibbs.simulation.on_soil import OnSoil
+from urdf_gibbs.simulation.scenario import ScenarioError, parse_scenario
 
 R, B = np.array([0.25]), np.array([0.2])
 
@@ -101,3 +105,90 @@ def test_soils_have_names() -> None:
     assert soil_named("fjs1").cohesion == 800.0
     with pytest.raises(UnknownNameError, match="no soil named 'mud'"):
         soil_named("mud")
+
+
+# compiled, under a robot ------------------------------------------------------------------------------------
+
+WHEEL = """<robot name="wheel"><link name="tyre"><inertial><mass value="2"/>
+<inertia ixx="0.05" ixy="0" ixz="0" iyy="0.06" iyz="0" izz="0.05"/></inertial><collision><origin rpy="-1.5707963267948966 0 0"/>
+<geometry><cylinder radius="0.25" length="0.2"/></geometry></collision></link></robot>"""
+SLOPE = 0.2
+GROUND = ug.walls.Plane((-math.sin(SLOPE), 0.0, math.cos(SLOPE)), name="ground")
+
+
+def wheel_on_soil(soil: Soil) -> OnSoil:
+    """A wheel on a frame that floats."""
+    robot = ug.load(
+        '<robot name="cart"><link name="frame"><inertial><mass value="1"/><inertia ixx=".01" ixy="0" ixz="0" iyy=".01" iyz="0" izz=".01"/>'
+        '</inertial></link><joint name="axle" type="continuous"><parent link="frame"/><child link="tyre"/><axis xyz="0 1 0"/></joint>'
+        + WHEEL[WHEEL.index("<link") :],
+        base="floating",
+    )
+    return OnSoil(robot, soil, GROUND)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_compiled_forces_are_those_of_the_law(seed: int) -> None:
+    """A wheel on a slope with any velocity: wrench about its middle in world axes, and the power of it by v."""
+    rng = np.random.default_rng(seed)
+    soil = replace(SOILS["fjs1"], n=1.2)
+    law = wheel_on_soil(soil)
+    yaw, z = rng.uniform(-1.0, 1.0), rng.uniform(0.002, 0.03)
+    normal, ahead = np.array([-math.sin(SLOPE), 0.0, math.cos(SLOPE)]), np.array([math.cos(SLOPE), 0.0, math.sin(SLOPE)])
+    along = math.cos(yaw) * ahead + math.sin(yaw) * np.array([0.0, 1.0, 0.0])
+    side = np.cross(normal, along)
+    q = law.robot.neutral()
+    q[:3] = (R[0] - z) * normal
+    turned = np.column_stack([along, side, normal])
+    q[3:7] = Rotation.from_matrix(turned).as_quat()
+    speeds, spin = rng.uniform(-0.5, 0.5, 3), rng.uniform(-2.0, 2.0)
+    v = np.zeros(law.robot.nv)
+    v[:3], v[6] = speeds, spin  # of the body, whose axes are along, side, normal
+    given = Motion(*(np.array([one]) for one in (z, -speeds[2], speeds[0], speeds[1], R[0] * spin)))
+    expected = wheel_forces(soil, R, B, given)
+    force = expected.normal[0] * normal + expected.forwards[0] * along + expected.across[0] * side
+    moment = expected.torque[0] * side + R[0] * expected.across[0] * along
+    found = law.forces(0.0, q, v)
+    np.testing.assert_allclose(found[:3], turned.T @ force, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found[3:6], turned.T @ moment, rtol=1e-9, atol=1e-9)
+    assert found[6] == pytest.approx(moment @ side, rel=1e-9)
+    told = law.state(0.0, q, v)
+    assert told["sinkage"][0] == pytest.approx(z, abs=1e-12) and told["load"][0] == pytest.approx(expected.normal[0], rel=1e-9)
+
+
+def test_a_rover_on_soil_settles_and_drives() -> None:
+    """By the scenario's own text: at rest the soil carries the weight; driving straight ahead, wheels slip by some per cent."""
+    text = ug.scenario_path("rover").read_text(encoding="utf-8")
+    text = text[: text.index("[[walls]]")].replace("step = 5e-3", "step = 2e-3").replace("duration = 12.0", "duration = 4.0")
+    text = text.replace('steer = "5 deg"', "steer = 0") + '[soil]\nkind = "lunar"\n[[walls]]\nkind = "plane"\nnormal = [0, 0, 1]\n'
+    arguments = parse_scenario(text, str(ug.model_path("rover"))).arguments()
+    law = arguments["controller"]
+    run = ug.simulate(**arguments)
+    told = law.state(run.t[-1], run.q[-1], run.v[-1])
+    assert told["load"].sum() == pytest.approx(1.62 * law.robot.mass.sum(), rel=1e-3)  # it still settles by some micrometres
+    assert run.v[-1, 0] == pytest.approx(0.5, rel=0.2)  # less slip, and what the gain leaves
+    assert ((told["slip"] > 0.0) & (told["slip"] < 0.2)).all() and ((told["sinkage"] > 1e-3) & (told["sinkage"] < 0.01)).all()
+    still = ug.simulate(**{**arguments, "controller": OnSoil(law.robot, law.soil, arguments["walls"])})
+    rest = law.state(still.t[-1], still.q[-1], still.v[-1])
+    assert rest["load"].sum() == pytest.approx(1.62 * law.robot.mass.sum(), rel=1e-6)
+    np.testing.assert_allclose(rest["load"], rest["load"].mean(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("cohesion = 170", "cohesion = -5"), "from 0 to 100000"),
+        (("cohesion = 170", 'friction_angle = "80 deg"'), "from 0.0872665 to 1.0472"),
+        (('kind = "lunar"', 'kind = "mud"'), "lunar"),
+        (('scheme = "time_stepping"', 'scheme = "events"'), 'expected scheme = "time_stepping"'),
+        (('"rover.urdf"', '"free_ball.urdf"'), "given for a robot without wheels"),
+    ],
+)
+def test_mistakes_in_a_soil_are_told(change: tuple[str, str], message: str) -> None:
+    text = (
+        'duration = 1\nscheme = "time_stepping"\n[robot]\nfile = "rover.urdf"\nbase = "floating"\n[soil]\nkind = "lunar"\ncohesion = 170\n'
+        '[[walls]]\nkind = "plane"\nnormal = [0, 0, 1]\n'
+    )
+    assert parse_scenario(text, str(ug.model_path("rover"))).soil == SOILS["lunar"]
+    with pytest.raises(ScenarioError, match=message):
+        parse_scenario(text.replace(*change), str(ug.model_path("rover")))

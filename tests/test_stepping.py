@@ -421,6 +421,27 @@ def test_divided_steps_sink_no_deeper() -> None:
     assert np.diff(run.energies.total).max() < 1e-9 * run.energies.total[0]
 
 
+def test_what_lands_as_steps_become_longer_does_not_sink_in() -> None:
+    """A slide falls at 1 m/s, with a rotor on it whose spin decays: steps double now and then, at one of these heights as it lands."""
+    inertias = [f'<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/>' for i in (1, 0.001)]
+    robot = load(
+        '<robot name="r"><link name="w"/>'
+        + "".join(
+            f'<link name="{n}"><inertial><mass value="1"/>{i}</inertial></link>' for n, i in zip(("m", "rotor"), inertias, strict=True)
+        )
+        + '<joint name="z" type="prismatic"><parent link="w"/><child link="m"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint><joint name="spin" type="continuous"><parent link="m"/>'
+        '<child link="rotor"/><axis xyz="0 0 1"/><dynamics damping="0.05"/></joint></robot>'
+    )
+    landed = set()
+    for height in np.linspace(0.005, 0.045, 161):
+        run = stepped(robot, [height, 0], [-1, 300], 0.06, 1e-3, walls=FLOOR, points=[("m", (0, 0, 0))], restitution=0.0, damping=True)
+        assert run.statistics["deepest"] < 1e-12
+        last = int(np.argmax(run.q[:, 0] < 1e-9))
+        landed.add(round(float((run.t[last + 1] - run.t[last]) / (run.t[last] - run.t[last - 1]))))
+    assert 2 in landed
+
+
 def test_bounces_that_would_give_energy_do_not() -> None:
     """Kane and Levinson's double pendulum, whose tip strikes a rough floor: by Newton's law with a cone it gains 59 % of its energy."""
     rod = f'<inertial><origin xyz="0 0 -.5"/><mass value="1"/><inertia ixx="1" iyy="{1 / 12}" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'

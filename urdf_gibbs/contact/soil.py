@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import finite
+from urdf_gibbs.contact.soil_forces import REST
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 Array = NDArray[np.float64]
 
-REST = 0.05  # m/s: slower, stresses fall in proportion to the speeds, so that they have no jump at rest
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)  # of each of the two parts of the arc
 
 

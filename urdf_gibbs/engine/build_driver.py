@@ -93,6 +93,7 @@ def compile_entries() -> list[str]:
     from numba.core.registry import cpu_target
 
     import urdf_gibbs.contact.coulomb
+    import urdf_gibbs.contact.soil_forces
     import urdf_gibbs.simulation.stepping  # noqa: F401  its decorators, and those of what it imports, register all functions
     from urdf_gibbs.engine import numba_types
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from math import atan2, cos, sin, sqrt
 from typing import Any, NamedTuple
 
@@ -30,14 +31,12 @@ def scenario() -> Scenario:
     return ug.read_scenario("rover")
 
 
-def rough_run(seed: int = 1, step: float | None = None, rate: float | None = None, duration: float | None = None) -> Trajectory:
-    """The bundled scenario on the terrain of a seed."""
+def rough_run(seed: int = 1, **options: Any) -> Trajectory:
+    """The bundled scenario on the terrain of a seed, with other options of ``simulate``."""
     given = scenario()
     (ground,) = given.walls
     assert isinstance(ground, Terrain)
-    arguments = given.arguments() | {"walls": replace(ground, seed=seed)}
-    arguments |= {"controller_rate": rate or arguments["controller_rate"], "step": step or given.step}
-    return ug.simulate(**{**arguments, "duration": duration or given.duration})
+    return ug.simulate(**{**given.arguments(), "walls": replace(ground, seed=seed), **options})
 
 
 def drive_of(trajectory: Trajectory) -> Drive:
@@ -68,6 +67,18 @@ def direction_torques(trajectory: Trajectory, drive: Drive | None = None) -> Tor
     turning, turned = drive.wheels.steering[:, 1], drive.wheels.steering[:, 0]
     torque = np.array([drive(float(trajectory.t[k]), trajectory.q[k], trajectory.v[k])[turning] for k in rows])
     return Torques(trajectory.t[rows], torque, trajectory.q[rows][:, turned])
+
+
+def torque_work(run: Trajectory, drive: Drive) -> float:
+    """Of torques that are kept between two calls of the controller: each times the angle that its joint turns meanwhile [J]."""
+    rate = float(run.settings["controller_rate"])
+    rows = np.searchsorted(run.t, np.arange(round(run.t[-1] * rate) + 1) / rate - 1e-9)
+    joints = np.array([(joint.iq, joint.iv) for joint in run.robot.joints if joint.nv == 1 and not joint.is_mimic])
+    total = 0.0
+    for a, b in pairwise(rows):
+        tau = drive(float(run.t[a]), run.q[a], run.v[a])
+        total += float(tau[joints[:, 1]] @ (run.q[b, joints[:, 0]] - run.q[a, joints[:, 0]]))
+    return total
 
 
 def circle(places: Array) -> tuple[Array, float]:

@@ -160,6 +160,7 @@ class State(Struct):
     last_implicit: Float  # time of the last one [s]
     implicit_steps: Int  # how many there were
     implicit_time: Float  # their lengths together [s]
+    hurried: Int  # how many groups of HURRIED_IMPACTS impacts have been fast
     hurried_at: Float  # time of the last impact whose number is a multiple of HURRIED_IMPACTS [s]
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL

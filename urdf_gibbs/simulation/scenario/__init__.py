@@ -56,6 +56,10 @@
     slip = 0.2                      # a limiter holds the slip of each wheel below this; none where it is not given
     rate = 200.0
 
+    [soil]                          # that yields under the wheels, in the place of rigid ground; scheme = "time_stepping"
+    kind = "lunar"                  # or fjs1; and n, kc, kphi, cohesion, friction_angle, shear_modulus, a0, a1, damping (contact/soil.py)
+    cohesion = 170.0
+
     [tolerances]                    # rtol, atol, max_step, tie, zeno, cycle, resolution
     rtol = 1e-10
 

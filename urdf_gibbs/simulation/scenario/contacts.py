@@ -8,6 +8,7 @@ from typing import Any
 
 from urdf_gibbs.contact.joint_friction import RUBBING
 from urdf_gibbs.contact.points import AUTO, ContactPoint, resolve_pairs, resolve_points
+from urdf_gibbs.contact.soil import SOILS, Soil
 from urdf_gibbs.contact.wheels import wheel_points
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
@@ -53,6 +54,20 @@ def read_friction(values: Values, given: Any) -> Any:
         own = values.read(("friction", 1), given[1], schema.FRICTION)
         return None if own is None else ("urdf", own)
     return values.read(("friction",), given, schema.FRICTION)
+
+
+def read_soil(values: Values, top: dict[str, Any], robot: Robot) -> Soil | None:
+    """The soil under the wheels; None where the ground is rigid, or where something is wrong."""
+    table = top.get("soil")
+    if table is None or None in table.values():
+        return None
+    if top["scheme"] != "time_stepping":
+        values.wrong(("soil",), f'given with scheme = "{top["scheme"]}"', 'scheme = "time_stepping"')
+    if not top["walls"]:
+        values.wrong(("soil",), "given without [[walls]]", "the ground")
+    if not any(point.rim > 0.0 for point in resolve_points(robot, "collision")):
+        values.wrong(("soil",), "given for a robot without wheels", "collision cylinders about the axes of their joints")
+    return replace(SOILS[table["kind"]], **{name: value for name, value in table.items() if name != "kind"})
 
 
 def read_joint_friction(values: Values, given: Any, robot: Robot) -> Any:

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.contact.points import ContactPoint
+from urdf_gibbs.contact.soil import Soil
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.on_soil import OnSoil
 from urdf_gibbs.simulation.scenario.controller import Driver
 from urdf_gibbs.walls import Wall
 
@@ -68,6 +70,7 @@ class Scenario:
         joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
         tolerances: Those that the file gives, by the names of arguments of ``simulate``.
         reference: Published results to compare with; None where there are none.
+        soil: Under the wheels, in the place of rigid ground; None: the ground is rigid.
     """
 
     file: str
@@ -93,6 +96,7 @@ class Scenario:
     joint_friction: Any
     tolerances: Mapping[str, float]
     reference: Reference | None = None
+    soil: Soil | None = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments for ``simulate(**arguments)``, without the tolerances that the file does not give.
@@ -105,4 +109,11 @@ class Scenario:
         if self.controller is not None:
             drive = {"controller": self.controller, "controller_rate": self.controller.rate}
         flags = ("joint_limits", "damping", "joint_friction", "scheme", "step")
-        return {name: getattr(self, name) for name in (*names, *flags)} | drive | dict(self.tolerances)
+        found = {name: getattr(self, name) for name in (*names, *flags)} | drive | dict(self.tolerances)
+        if self.soil is None:
+            return found
+        rate = self.controller.rate if self.controller is not None else 1.0
+        wheels = OnSoil(self.robot, self.soil, self.walls, self.controller, rate)
+        body = self.robot.joints[0].child  # what else can touch the ground
+        del found["torque" if self.controller is None else "controller_rate"]
+        return found | {"controller": wheels, "points": [body]}

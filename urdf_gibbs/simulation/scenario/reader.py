@@ -18,7 +18,7 @@ from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.simulation.scenario import schema
-from urdf_gibbs.simulation.scenario.contacts import read_friction, read_joint_friction, read_pairs, read_points
+from urdf_gibbs.simulation.scenario.contacts import read_friction, read_joint_friction, read_pairs, read_points, read_soil
 from urdf_gibbs.simulation.scenario.controller import read_controller
 from urdf_gibbs.simulation.scenario.lines import key_lines
 from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
@@ -105,6 +105,7 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
     points = read_points(values, contacts, robot, [wall for wall in top["walls"] or () if wall is not None])
     joint_friction = read_joint_friction(values, contacts.get("joint_friction", 0.0), robot)
     pairs = read_pairs(values, contacts.get("pairs", ()), robot, points)
+    soil = read_soil(values, top, robot)
     if values.problems:
         return None
     return Scenario(
@@ -131,6 +132,7 @@ def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
         joint_friction=joint_friction,
         tolerances=MappingProxyType(top["tolerances"]),
         reference=_reference(top["reference"]) if "reference" in top else None,
+        soil=soil,
     )
 
 

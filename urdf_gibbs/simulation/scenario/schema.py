@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.soil import LIMITS as SOIL_LIMITS
+from urdf_gibbs.contact.soil import SOILS
 from urdf_gibbs.flexible.build import THEORIES
 from urdf_gibbs.robot.flexible import POSITIVE
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
@@ -278,6 +280,8 @@ def controller(kind: str) -> Record:
     return Record({"kind": Key(Choice(tuple(CONTROLLERS)), required=True), **CONTROLLERS[kind]})
 
 
+SOIL_NUMBERS = {name: Key(Number(least=low, most=high)) for name, (low, high) in SOIL_LIMITS.items()}
+SOIL = Record({"kind": Key(Choice(tuple(SOILS)), "lunar"), **SOIL_NUMBERS})
 SECTIONS = "three numbers of zero or more: J'x J'y J'z [kg m]"
 FLEXIBLE = Record(
     {
@@ -336,6 +340,7 @@ TOP = Record(
         "controller": Key(Deferred()),
         "tolerances": Key(TOLERANCES, {}),
         "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False, "joint_friction": 0.0}),
+        "soil": Key(SOIL),
         "flexible": Key(Deferred(), ()),
         "walls": Key(Items(Instance(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
         "reference": Key(REFERENCE),
