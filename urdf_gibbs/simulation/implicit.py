@@ -15,6 +15,7 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import block, jit
+from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_softly, clear_friction, free_rough_rows, guess_impulses
 from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
@@ -65,7 +66,7 @@ def makes_no_progress(s: System, st: State, h: float) -> bool:
     f = s.friction
     st.crawls = st.crawls + 1 if h < CRAWL else 0
     slowly = advances_slowly(st)
-    if st.crawls <= MOST_CRAWLS and not slowly and not (st.settled_at == st.time and s.least_force < -PULLS):
+    if st.crawls <= MOST_CRAWLS and not slowly and not (st.settled_at == st.time and not st.retrying and s.least_force < -PULLS):
         return False
     slides = False
     for c in range(f.joints):
@@ -232,20 +233,20 @@ def implicit_state(s: System, st: State, k: int, h: float, known: bool) -> int:
 
 
 @jit
-def write_interpolant(s: System, st: State, h: float) -> None:
-    """st.F: velocities change evenly; positions follow them, or change evenly where that is how a contact has arrived."""
+def write_interpolant(s: System, st: State, begin: Array, end: Array, h: float) -> None:
+    """st.F between two states: velocities change evenly; positions follow them, or change evenly where a contact has arrived so."""
     nq = s.q.shape[0]
-    begin, end = np.empty(nq), np.empty(nq)
-    velocity_to_rate(s.tree, st.y[:nq], st.y[nq:], begin)
-    velocity_to_rate(s.tree, st.new[:nq], st.new[nq:], end)
+    first, last = np.empty(nq), np.empty(nq)
+    velocity_to_rate(s.tree, begin[:nq], begin[nq:], first)
+    velocity_to_rate(s.tree, end[:nq], end[nq:], last)
     for m in range(st.F.shape[1]):
-        change = st.new[m] - st.y[m]
+        change = end[m] - begin[m]
         st.F[0, m] = change
         for j in range(1, st.F.shape[0]):
             st.F[j, m] = 0.0
         if m < nq and not st.arrived:
-            st.F[1, m] = h * begin[m] - change
-            st.F[2, m] = 2.0 * change - h * (begin[m] + end[m])
+            st.F[1, m] = h * first[m] - change
+            st.F[2, m] = 2.0 * change - h * (first[m] + last[m])
 
 
 @jit
@@ -353,7 +354,7 @@ def add_below(st: State, joints: int) -> bool:
 @jit
 def sinks_between(s: System, st: State, h: float) -> bool:
     """Whether a contact is below the ground in the middle of the step, between two states that are not. Writes the interpolant."""
-    write_interpolant(s, st, h)
+    write_interpolant(s, st, st.y, st.new, h)
     F, deep = st.F, False
     for m in range(st.y.shape[0]):
         st.work[m] = st.new[m]
@@ -369,6 +370,8 @@ def sinks_between(s: System, st: State, h: float) -> bool:
 def try_implicit(s: System, st: State, h: float) -> tuple[int, int, float]:
     """The state after a step of length h or shorter, in st.new; gives a status, how many contacts took part, and the length."""
     k, status = 0, OK
+    for m in range(st.K.shape[1]):
+        st.K[STAGES, m] = 0.0  # what a step that failed has left; accelerations of gaps are not needed here
     known = st.last_implicit == st.time
     for turn in range(HALVINGS):
         if turn % MOST_ROUNDS == 0 or status != OK:
@@ -408,7 +411,7 @@ def implicit_step(s: System, st: State, r: Record, most: float) -> int:
         return status
     hold_closed(s, st, k, h)
     add_friction_work(s, st, k)
-    write_interpolant(s, st, h)
+    copy(st.y, st.work)
     copy(st.new, st.y)
     st.time += h
     st.accepted += 1
@@ -421,6 +424,7 @@ def implicit_step(s: System, st: State, r: Record, most: float) -> int:
     status = bring_to_rest(s, st, last)
     if status != OK:
         return status
+    write_interpolant(s, st, st.work, st.y, h)
     write_row(s, r, st, True)
     st.fresh = 0
     st.step_length = h

@@ -41,7 +41,7 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
         y[i] = p[i] / d[i] / size
-    if not largest_of(y) <= HUGE:  # no guess, or one of another problem
+    if not (finite(y) and largest_of(y) <= HUGE):  # no guess, or one of another problem
         fill(y, 0.0)
     _search(S, c, kind, at, law, y)
     for i in range(n):
