@@ -214,11 +214,9 @@ def ask_coulomb(s: System, k: int) -> float:
 
 @jit
 def ask_softly(s: System, k: int) -> float:
-    """``ask_coulomb`` with all k contacts and slightly soft walls: where forces are not unique, that chooses short ones."""
-    for i in range(k):
-        s.friction.member[i] = 1
+    """``ask_coulomb`` with slightly soft walls: where forces are not unique, that chooses short ones."""
     rows, problem = take_part(s, k), s.friction.problem
-    for j in range(k):
+    for j in range(problem.count):
         problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
     certificate = impulses(problem)
     hand_back(s, k, rows)

@@ -117,7 +117,7 @@ def look_ahead(s: System, k: int) -> None:
     copy(f.W, f.b)
     for i in range(k):
         c, first = s.selected[i], f.at[i]
-        f.trial[i] = f.mode[c]
+        f.member[i], f.trial[i] = 1, f.mode[c]
         if f.mode[c] == STARTS:
             slow = True
             f.b[first + 1] += f.U[first + 1] / f.lag[c]

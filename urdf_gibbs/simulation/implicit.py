@@ -151,6 +151,7 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
         f.b[row] = f.U[row] + h * f.W[row]
     for i in range(k):
         c = s.selected[i]
+        f.member[i] = 1
         f.trial[i] = STICKS if f.mode[c] == STICKS else STARTS
         if c < f.joints:
             f.b[f.at[i]] += max(st.gaps[c, GAP] / st.gaps[c, GRADIENT], 0.0) / h

@@ -276,6 +276,9 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
         if status == OK:
             k = find_closed(s, st, target)[0]
             status = settle_contacts(s, st, k)
+    if status == PARADOX and st.impact_in_paradox and st.together == 0:  # forces do not exist, impulses over a moment do
+        follow_implicitly(st, IMPLICIT_STEP)
+        status = OK
     if status != OK:
         return status
     write_modes(s, st, r)

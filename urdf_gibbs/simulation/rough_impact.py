@@ -20,6 +20,7 @@ from urdf_gibbs.simulation.friction import (
     acceleration,
     add_rough_response,
     ask_coulomb,
+    ask_softly,
     clear_impulses,
     free_rough_rows,
     guess_impulses,
@@ -266,6 +267,9 @@ def solve_rough_resting(s: System, st: State, k: int, brief: Array) -> float:
         if not grown:
             break
         certificate = ask_coulomb(s, k)
+        if not certificate < SOLVED:  # perhaps because rows depend on each other
+            clear_impulses(s, k)
+            certificate = ask_softly(s, k)
         if not certificate < SOLVED:
             return certificate
         for i in range(k):
