@@ -17,7 +17,7 @@ The impulses p of a step obey Coulomb's law with the velocities u = R v before, 
 twice as long.
 
 Energy: ½ pᵀ(u + u⁺) is what a contact gives. With e = 0 that is not positive, unless forces turn its velocity around within the step:
-then a term of the order h² is left. See stepping_energy.py for what else could be given.
+then a term of the order h² is left. See stepping_energy.py for what else could be given, and is not.
 
 Gaps are not linear: at the next q_m a contact may have sunk in by ½τ² times the acceleration at which its gap closes. Before the next
 problem that is brought back, see stepping_depths.py.
@@ -40,13 +40,12 @@ from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
-from urdf_gibbs.simulation.stepping_contacts import keep_impulses, row_velocity, solve_contacts
-from urdf_gibbs.simulation.stepping_energy import SLOW, keep_debts, settle
+from urdf_gibbs.simulation.stepping_contacts import STILL, keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_energy import SLOW, settle
 from urdf_gibbs.simulation.stepping_motion import free_velocity, move
 
 Array = Any
 
-STILL = 1e-8  # m/s: what slides slower sticks
 REMAINDER = 1e-9  # of a step: a last step shorter than this is part of the one before
 TURN = 0.1  # rad: steps in which something turns farther are divided
 MOST_HALVINGS = 10
@@ -67,7 +66,7 @@ def how_touched(s: System, st: State, i: int, change: Array) -> int:
     if e.at[i + 1] - first == 1:
         return SMOOTH
     x, y = row_velocity(s, i, first + 1, change), row_velocity(s, i, first + 2, change)
-    return SLIDES if np.hypot(x, y) > STILL else STICKS
+    return SLIDES if x * x + y * y > STILL * STILL else STICKS
 
 
 @jit
@@ -96,10 +95,7 @@ def start_stepping(s: System, st: State, r: Record) -> None:
     """The first row of a run."""
     clear_friction(s)
     keep_impulses(s, 0)
-    g = s.stepping
-    g.longest, g.owes, g.due = st.step_length, 0, 0
-    for m in range(g.owed.shape[0]):
-        g.owed[m], g.debt[m] = 0.0, 0.0
+    s.stepping.longest = st.step_length
     rates = st.K[STAGES]
     for m in range(rates.shape[0]):
         rates[m] = 0.0
@@ -142,14 +138,16 @@ def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -
     status = free_velocity(s, h, free)
     if status != OK:
         return -status
-    faster = max(spin(s, st.work[nq:]), spin(s, free))
-    if h * faster > most:
+    before, horizon = spin(s, st.work[nq:]), s.stepping.horizon
+    if horizon * max(before, spin(s, free)) > most:
         return AGAIN
     k = solve_contacts(s, st, r, st.time + 0.5 * h, h, free, v)
-    faster = max(faster, spin(s, v))
-    if k >= 0 and s.stepping.horizon * faster > most:
+    if k <= 0:
+        return k
+    after = spin(s, v)
+    if horizon * after > most:
         return AGAIN
-    if k > 0 and s.stepping.still and h * faster > SLOW:
+    if s.stepping.still and h * max(before, after) > SLOW:
         load_state(s, st.work)
         settle(s, h, k, st.work[nq:], v)
     return k
@@ -172,7 +170,6 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
         return -k
     for m in range(nv):
         change[m] = v[m] - st.work[nq + m]
-    keep_debts(s)
     keep_forces(s, st, r, h, k, change)
     add_impulse_work(s, st, k, change)
     st.deepest, st.worst_certificate = max(st.deepest, g.depth), max(st.worst_certificate, g.certificate)

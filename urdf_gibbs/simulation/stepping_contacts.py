@@ -21,6 +21,7 @@ from urdf_gibbs.simulation.stepping_rows import add_closing, make_rows, select_b
 
 Array = Any
 
+STILL = 1e-8  # m/s: what slides slower sticks
 SOLVED = 1e-6  # certificates above this: once more from zero, then without restitution
 GAIN = 1e-9  # of the energies that impulses exchange: a gain beyond rounding
 USELESS = 1e-2  # certificates above this: there is no solution
@@ -151,7 +152,9 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
         if e.kind[i] == JOINT:
             e.law[i, 0] = s.contacts.reach[c] * h / g.scale[first]
         elif e.kind[i] == FRICTION:
-            mu = s.contacts.friction[c, STATIC if r.mode[c] == STICKS else KINETIC]
+            x, y = g.U[first + 1], g.U[first + 2]
+            still = r.mode[c] == STICKS or x * x + y * y <= STILL * STILL  # at the beginning of the step
+            mu = s.contacts.friction[c, STATIC if still else KINETIC]
             e.law[i, 0] = mu * (g.scale[first] / g.scale[first + 1])
     for m in range(e.z.shape[0]):
         e.z[m] = 0.0
@@ -170,7 +173,7 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
 def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Array, v: Array) -> int:
     """v (nv,): the velocity after the step, with the impulses of all contacts that close; minus a status, or how many they are.
 
-    q_m, the velocity before (st.work) and ``free``, the one without impulses, may be corrected, see stepping_depths.py.
+    ``free`` (nv,) is the one without impulses. q_m, in st.work, may be corrected, see stepping_depths.py.
     """
     nq, k, certificate, count = s.q.shape[0], 0, 0.0, st.closed.shape[0]
     before, change = st.work[nq:], np.empty(v.shape[0])
@@ -179,9 +182,9 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         st.suspects[c] = 0
     status = find_gaps(s, st, t, free)
     g = s.stepping
-    g.due, g.depth = 0, depth(st)
-    if status == OK and (g.depth > DEEP or g.owes):
-        status = bring_back(s, st, t, h, free)
+    g.depth = depth(st)
+    if status == OK and g.depth > DEEP:
+        status = bring_back(s, st, t, free)
     copy(free, v)
     closing = 0
     for turns in range(count + 1):  # in each a contact joins that the impulses of others close

@@ -1,8 +1,11 @@
-"""What has sunk in comes back, before the contact problem of a time step, and puts no energy in. Compiled.
+"""What has sunk in comes back, before the contact problem of a time step. Compiled.
 
 A step sees gaps as linear. What they are not is a depth at the next q_m; there the place moves until no gap of any contact, whether it
 takes part in this step or not, is below -DEEP: Newton's method, each time by the least motion in the metric of M that opens the gaps as
 they are linear at the place reached. Contacts that such a motion closes take part in the next one.
+
+The lift is paid for: a gap that was closed at the last q_m, with u⁺ = 0, and closes with u < 0 at this one, is d = -½h u deep. The impulse
+p that stops it, and carries a load f during the step, does the work ½ p u <= ½ h f u = -f d, and lifting that load takes f d.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, State, System
 from urdf_gibbs.simulation.rows import load_state, update_gaps
-from urdf_gibbs.simulation.stepping_energy import pay
 from urdf_gibbs.simulation.stepping_motion import add_motion
 from urdf_gibbs.simulation.stepping_rows import make_rows, select_by_island
 
@@ -66,13 +68,10 @@ def find_shift(s: System, k: int, shift: Array) -> bool:
 
 
 @jit
-def bring_back(s: System, st: State, t: float, h: float, free: Array) -> int:
-    """q_m, in st.work, moves until no gap is below -DEEP; st.new_gaps are those of the place reached, for the velocity free (nv,).
-
-    That puts no energy in: the velocity before, in st.work, pays for it, unless walls move, which do work anyway.
-    """
-    nq, nv = s.q.shape[0], s.v.shape[0]
-    shift, total, rate = np.empty(nv), np.zeros(nv), np.empty(nq)
+def bring_back(s: System, st: State, t: float, free: Array) -> int:
+    """q_m, in st.work, moves until no gap is below -DEEP; st.new_gaps are those of the place reached, for the velocity free (nv,)."""
+    nq = s.q.shape[0]
+    shift, rate = np.empty(s.v.shape[0]), np.empty(nq)
     for _ in range(MOST_ROUNDS):
         deepest = depth(st)
         if deepest <= DEEP:
@@ -88,16 +87,10 @@ def bring_back(s: System, st: State, t: float, h: float, free: Array) -> int:
         velocity_to_rate(s.tree, st.work[:nq], shift, rate)
         for m in range(nq):
             st.work[m] += rate[m]
-        for m in range(nv):
-            total[m] += shift[m]
         normalise(s.tree, st.work[:nq])
         status = find_gaps(s, st, t, free)
         if status != OK:
             return status
     for c in range(st.closed.shape[0]):
         st.closed[c] = 0
-    if s.stepping.still:
-        load_state(s, st.work)
-        pay(s, h, total, st.work[nq:], free)
-        return find_gaps(s, st, t, free)
     return OK

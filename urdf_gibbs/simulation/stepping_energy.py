@@ -1,7 +1,7 @@
 """What a time step may not add to the energy is taken from the velocities, island by island. Compiled.
 
-Two things would add some: bringing back what has sunk in (``pay``), and impulses in a step whose forces are those of the motion before
-them (``settle``). With T the kinetic energy, b the bias and w = ω × v as in stepping_motion.py, moving on with v changes T at the rate
+Impulses in a step whose forces are those of the motion before them would add some (``settle``). With T the kinetic energy, b the bias and
+w = ω × v as in stepping_motion.py, moving on with v changes T at the rate
 
     φ(v) = vᵀ b(v) - vᵀ M w(v)
 
@@ -27,7 +27,9 @@ from urdf_gibbs.simulation.stepping_rows import last_of
 
 Array = Any
 
-SLOW = 1e-3  # rad: in steps in which nothing turns farther that difference is below this part of the kinetic energy, and is left
+# rad: where nothing turns farther in a step, by its velocities before and after, that difference is below this part of the kinetic energy,
+# or of third order in h, and is left.
+SLOW = 1e-3
 
 
 @jit
@@ -42,9 +44,8 @@ def along(s: System, x: Array, out: Array) -> None:
 
 
 @jit
-def slow_down(s: System, h: float, work: Array, v: Array, free: Array) -> None:
-    """The kinetic energy of v (nv,) loses work (nv,) [J], which stands where the island's last tree has its first velocity; free (nv,)
-    changes by as much as v. What there is not is left in ``work``, which else becomes zero."""
+def slow_down(s: System, h: float, work: Array, v: Array) -> None:
+    """The kinetic energy of v (nv,) loses work (nv,) [J], which stands where the island's last tree has its first velocity."""
     nv, g = v.shape[0], s.stepping
     energy, part = np.empty(nv), np.empty(nv)
     along(s, v, part)
@@ -55,37 +56,7 @@ def slow_down(s: System, h: float, work: Array, v: Array, free: Array) -> None:
     for i in range(nv):
         last = last_of(g.group, g.root[i])
         if work[last] > 0.0:
-            slower = np.sqrt(1.0 - work[last] / energy[last]) if energy[last] > work[last] else 0.0
-            free[i] -= (1.0 - slower) * v[i]
-            v[i] *= slower
-    for i in range(nv):
-        work[i] = max(work[i] - max(energy[i], 0.0), 0.0)
-
-
-@jit
-def pay(s: System, h: float, shift: Array, v: Array, free: Array) -> None:
-    """What the shift (nv,) adds to the potential energy is taken from the velocity before, v, and ``free`` (nv,), the one without impulses,
-    follows. What there is not is owed, and taken in later steps. Needs M factorised in s.M, and s.q."""
-    nv, g = v.shape[0], s.stepping
-    for j in range(nv):
-        s.v[j], g.debt[j] = 0.0, 0.0
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
-    for i in range(nv):
-        g.debt[last_of(g.group, g.root[i])] += s.h[i] * shift[i] + g.owed[i]
-    slow_down(s, h, g.debt, v, free)
-    for i in range(nv):
-        if g.debt[i] > 0.0:
-            g.due = 1
-
-
-@jit
-def keep_debts(s: System) -> None:
-    """The step is taken: what was owed before it is paid, or is a debt of its own."""
-    g = s.stepping
-    if g.owes or g.due:
-        if g.due:
-            copy(g.debt, g.owed)
-        g.owes = g.due
+            v[i] *= np.sqrt(1.0 - work[last] / energy[last]) if energy[last] > work[last] else 0.0
 
 
 @jit
@@ -119,4 +90,4 @@ def settle(s: System, h: float, k: int, before: Array, v: Array) -> None:
             turned[last_of(g.group, g.tree[s.selected[i], 0])] = 1.0
     for i in range(nv):
         work[i] = work[i] if turned[i] > 0.0 else 0.0
-    slow_down(s, h, work, v, other)
+    slow_down(s, h, work, v)

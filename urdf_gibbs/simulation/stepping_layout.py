@@ -26,8 +26,6 @@ class Stepping(Struct):
 
     still: Int  # 1: no wall moves
     islands: Int  # how many
-    owes: Int  # 1: some ``owed`` is not zero
-    due: Int  # 1: some ``debt`` is not zero
     depth: Float  # [m] of the deepest contact at q_m, before it is brought back
     certificate: Float  # the worst of the contact problems of this step
     longest: Float  # the next step is at most this [s]
@@ -38,8 +36,6 @@ class Stepping(Struct):
     higher: Int1  # where the next velocity towards the root, which M couples with, stands in ``moved``; -1 at the root
     tree: Int2  # (contacts, 2) trees of bodies that the contact moves, the same twice where it is one
     root: Int1  # (nv,) the tree of each velocity
-    owed: Float1  # (nv,) energy [J] that bringing back what has sunk in has not yet been paid for
-    debt: Float1  # (nv,) the same after this step
     bias: Float2  # (2, nv) at q_m with the velocity before, and with ``ahead``
     ahead: Float1  # (nv,) the velocity half a step ahead
     spins: Float1  # (nv,) 1 where the velocity is that of a rotation, with a mimic joint's ratio if that is more; 0 elsewhere
@@ -56,7 +52,7 @@ class Stepping(Struct):
     goal: Float1  # (rows,) what is added to them, so that the law asks for velocities >= 0 [m/s]
     D: Float2  # (rows, 3) directions, world axes
     scale: Float1  # (rows,) of each row, 1/√(R M⁻¹ Rᵀ) [√kg]
-    row: Float1  # (nv,) zeros
+    row: Float2  # (nv, 3) zeros
     root_inverse: Float1  # (nv,) 1/√D of M = Lᵀ D L
 
 
@@ -79,7 +75,7 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         higher=np.array(higher, dtype=np.int64),
         tree=np.array([(own[0], own[-1]) for own in roots], dtype=np.int64).reshape(-1, 2),
         root=root.astype(np.int64),
-        **_zeros(nv, "owed", "debt", "ahead"),
+        **_zeros(nv, "ahead"),
         bias=np.zeros((2, nv)),
         spins=_spins(tree, nv),
         push=np.zeros(count),
@@ -89,7 +85,7 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         R=np.zeros(int(3 * widths.sum())),
         D=np.zeros((3 * count, 3)),
         **_zeros(3 * count, "U", "free", "goal", "scale"),
-        row=np.zeros(nv),
+        row=np.zeros((nv, 3)),
         root_inverse=np.zeros(nv),
     )
 

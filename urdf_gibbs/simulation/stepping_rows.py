@@ -8,7 +8,7 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
 from urdf_gibbs.contact.dense import IMMOVABLE
-from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, add_row, contact_motion
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, contact_motion
 from urdf_gibbs.contact.tangents import relative_motion, tangents
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import STATIC
@@ -85,64 +85,81 @@ def select_by_island(s: System, st: State) -> int:
 
 
 @jit
-def pack_row(s: System, i: int, row: int, base: int) -> None:
-    """The row in g.row, which becomes zero again, as a row of contact i, from g.R[base] on; and its half solution in g.rows.B."""
-    g, e, M = s.stepping, s.stepping.rows, s.M
-    first, w, moved, higher = e.column_at[i], e.width[i], g.moved, g.higher
-    R, B = g.R, e.B
-    for m in range(w):
-        value = g.row[moved[first + m]]
-        g.row[moved[first + m]] = 0.0
-        R[base + m], B[base + m] = value, value
-    square = 0.0
-    for m in range(w):
-        value, j = B[base + m], moved[first + m]
-        if value != 0.0:
-            up = higher[first + m]
-            while up >= 0:
-                B[base + up - first] -= M[j, moved[up]] * value
-                up = higher[up]
-            value *= g.root_inverse[j]
-            B[base + m] = value
-            square += value * value
-    g.scale[row] = square
+def add_rows(s: System, body: int, x: Array, sign: float, first: int, rows: int) -> None:
+    """g.row (nv, 3) += sign n . dx/dv, for the point x (3,) of the body and the directions n in the rows of g.D from ``first`` on."""
+    tree, S, D, row = s.tree, s.S, s.stepping.D, s.stepping.row
+    while body >= 0:
+        for j in range(tree.start[body], tree.start[body + 1]):
+            a, b, c, ratio, own = S[j, 0], S[j, 1], S[j, 2], sign * tree.ratio[j], row[tree.iv[j]]
+            vx = ratio * (S[j, 3] + b * x[2] - c * x[1])
+            vy = ratio * (S[j, 4] + c * x[0] - a * x[2])
+            vz = ratio * (S[j, 5] + a * x[1] - b * x[0])
+            for r in range(rows):
+                own[r] += D[first + r, 0] * vx + D[first + r, 1] * vy + D[first + r, 2] * vz
+        body = tree.parent[body]
 
 
 @jit
-def normal_row(s: System, i: int, c: int, row: int, base: int) -> None:
-    """Gap, velocity, direction and row of the normal of contact c, after contact_motion; of dry friction its joint's velocity and row."""
-    g, out, contacts = s.stepping, s.out, s.contacts
+def pack_rows(s: System, i: int, row: int, base: int, rows: int) -> None:
+    """The rows in g.row, which become zero again, as rows of contact i, from g.R[base] on; and their half solutions in g.rows.B."""
+    g, e, M = s.stepping, s.stepping.rows, s.M
+    first, w, moved, higher = e.column_at[i], e.width[i], g.moved, g.higher
+    R, B = g.R, e.B
+    half = np.empty((w, 3))
+    for m in range(w):
+        own = g.row[moved[first + m]]
+        for r in range(rows):
+            R[base + r * w + m] = own[r]
+        for r in range(3):
+            half[m, r], own[r] = own[r], 0.0
+    x, y, z = 0.0, 0.0, 0.0
+    for m in range(w):
+        a, b, c, j = half[m, 0], half[m, 1], half[m, 2], moved[first + m]
+        up = higher[first + m]
+        while up >= 0:
+            L, above = M[j, moved[up]], half[up - first]
+            above[0] -= L * a
+            above[1] -= L * b
+            above[2] -= L * c
+            up = higher[up]
+        inverse = g.root_inverse[j]
+        a, b, c = inverse * a, inverse * b, inverse * c
+        half[m, 0], half[m, 1], half[m, 2] = a, b, c
+        x, y, z = x + a * a, y + b * b, z + c * c
+    for r in range(rows):
+        g.scale[row + r] = x if r == 0 else y if r == 1 else z
+        for m in range(w):
+            B[base + r * w + m] = half[m, r]
+
+
+@jit
+def contact_rows(s: System, i: int, c: int, t: float, row: int, base: int, rows: int) -> None:
+    """After contact_motion: gap of contact c, and velocities, directions and rows of its normal and, with three rows, its tangents.
+
+    Of dry friction its joint's velocity and row.
+    """
+    g, out, contacts, x = s.stepping, s.out, s.contacts, s.x
+    place, motion = np.empty(3), np.empty(6)
     s.gap[i], g.U[row] = out[0] / out[3], out[1] / out[3]
     g.D[row, 0], g.D[row, 1], g.D[row, 2] = out[4], out[5], out[6]
     if contacts.kind[c] == DRY:
         s.gap[i], g.U[row] = 0.0, s.v[contacts.index[c, 1]]
         g.D[row, 0], g.D[row, 1], g.D[row, 2] = 0.0, 0.0, 0.0
-        g.row[contacts.index[c, 1]] = 1.0
+        g.row[contacts.index[c, 1], 0] = 1.0
     elif contacts.kind[c] == LIMIT:
-        g.row[contacts.index[c, 1]] = contacts.limit[c, 0]
+        g.row[contacts.index[c, 1], 0] = contacts.limit[c, 0]
     else:
-        add_row(s.tree, s.S, contacts.body[c, 0], s.x[0:3], out[4], out[5], out[6], g.row)
+        for m in range(3):  # moving it along the normal changes no row of the normal
+            place[m] = x[m] - contacts.share[c] * out[4 + m]
+        if rows == 3:
+            tangents(out[4], out[5], out[6], g.D[row + 1 : row + 3])
+            relative_motion(s, c, t, motion)
+            for r in range(row + 1, row + 3):
+                g.U[r] = g.D[r, 0] * motion[0] + g.D[r, 1] * motion[1] + g.D[r, 2] * motion[2]
+        add_rows(s, contacts.body[c, 0], place, 1.0, row, rows)
         if contacts.kind[c] == PAIR:
-            add_row(s.tree, s.S, contacts.body[c, 1], s.x[9:12], -out[4], -out[5], -out[6], g.row)
-    pack_row(s, i, row, base)
-
-
-@jit
-def tangent_rows(s: System, i: int, c: int, t: float, row: int, base: int) -> None:
-    """The same of its two tangents."""
-    g, out, contacts, x = s.stepping, s.out, s.contacts, s.x
-    motion, place, frame = np.empty(6), np.empty(3), g.D[row : row + 2]
-    tangents(out[4], out[5], out[6], frame)
-    relative_motion(s, c, t, motion)
-    for m in range(3):
-        place[m] = x[m] - contacts.share[c] * out[4 + m]
-    for r in range(2):
-        dx, dy, dz = frame[r, 0], frame[r, 1], frame[r, 2]
-        add_row(s.tree, s.S, contacts.body[c, 0], place, dx, dy, dz, g.row)
-        if contacts.kind[c] == PAIR:
-            add_row(s.tree, s.S, contacts.body[c, 1], place, -dx, -dy, -dz, g.row)
-        g.U[row + r] = dx * motion[0] + dy * motion[1] + dz * motion[2]
-        pack_row(s, i, row + r, base + r * s.stepping.rows.width[i])
+            add_rows(s, contacts.body[c, 1], place, -1.0, row, rows)
+    pack_rows(s, i, row, base, rows)
 
 
 @jit
@@ -159,15 +176,13 @@ def make_rows(s: System, t: float, k: int, rough: bool) -> int:
         c = s.selected[i]
         e.at[i], e.start[i], e.column_at[i], e.width[i] = n, base, g.first[c], g.first[c + 1] - g.first[c]
         e.kind[i] = JOINT if s.contacts.kind[c] == DRY else NORMAL
-        contact_motion(s, c, t)
-        normal_row(s, i, c, n, base)
+        rows = 1
         if rough and s.contacts.friction[c, STATIC] > 0.0:
-            e.kind[i] = FRICTION
-            tangent_rows(s, i, c, t, n + 1, base + e.width[i])
-            n += 2
-            base += 2 * e.width[i]
-        n += 1
-        base += e.width[i]
+            e.kind[i], rows = FRICTION, 3
+        contact_motion(s, c, t)
+        contact_rows(s, i, c, t, n, base, rows)
+        n += rows
+        base += rows * e.width[i]
     e.at[k] = n
     scale_rows(s, k)
     return n

@@ -15,7 +15,7 @@ from urdf_gibbs.contact.coulomb.problem import MANY, impulses
 from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.contact.coulomb.sparse import Sparse, count_columns, forget_columns, gather_motion, own_blocks, sweep_sparse, velocities
 from urdf_gibbs.contact.coulomb.sparse_newton import largest_impulse, polish_sparse
-from urdf_gibbs.contact.dense import fill, largest_of
+from urdf_gibbs.contact.dense import largest_of
 from urdf_gibbs.engine.jit import entry, jit
 
 GOOD = 1e-11  # natural map, of the largest impulse: nothing more to look for
@@ -52,9 +52,7 @@ def make_dense(g: Sparse, low: int, high: int, count: int) -> None:
     """The island as a dense problem, with y as the start; its columns have their place in g.place."""
     problem, B, columns, place = g.dense, g.B, g.columns, g.place
     first, n = g.at[low], g.at[high] - g.at[low]
-    K, spread = problem.K, np.empty((3, count))
-    for r in range(3):
-        fill(spread[r], 0.0)
+    K, spread = problem.K, np.zeros((count, 3))  # the rows of a contact
     for i in range(low, high):
         c, a, w, at = i - low, g.at[i] - first, g.width[i], g.column_at[i]
         rows = g.at[i + 1] - g.at[i]
@@ -63,20 +61,24 @@ def make_dense(g: Sparse, low: int, high: int, count: int) -> None:
         for r in range(rows):
             problem.b[a + r], problem.p[a + r] = g.b[first + a + r], g.y[first + a + r]
             for m in range(w):
-                spread[r, place[columns[at + m]]] = B[g.start[i] + r * w + m]
+                spread[place[columns[at + m]], r] = B[g.start[i] + r * w + m]
         for j in range(low, i + 1):
             w, at = g.width[j], g.column_at[j]
             for e in range(g.at[j + 1] - g.at[j]):
                 base, other = g.start[j] + e * w, g.at[j] - first + e
+                x, y, z = 0.0, 0.0, 0.0
+                for m in range(w):
+                    column, value = place[columns[at + m]], B[base + m]
+                    x += spread[column, 0] * value
+                    y += spread[column, 1] * value
+                    z += spread[column, 2] * value
                 for r in range(rows):
-                    total = 0.0
-                    for m in range(w):
-                        total += spread[r, place[columns[at + m]]] * B[base + m]
+                    total = x if r == 0 else y if r == 1 else z
                     K[(a + r) * n + other] = total
                     K[other * n + a + r] = total
         for m in range(g.column_at[i], g.column_at[i] + g.width[i]):
             for r in range(3):
-                spread[r, place[columns[m]]] = 0.0
+                spread[place[columns[m]], r] = 0.0
     problem.at[high - low], problem.count = n, high - low
 
 
