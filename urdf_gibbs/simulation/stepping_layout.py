@@ -53,6 +53,9 @@ class Stepping(Struct):
     D: Float2  # (rows, 3) directions, world axes
     scale: Float1  # (rows,) of each row, 1/√(R M⁻¹ Rᵀ) [√kg]
     row: Float2  # (nv, 3) zeros
+    half: Float2  # (most velocities that move a contact, 3) room for its rows of B
+    place: Float1  # (3,) room for a place
+    motion: Float1  # (6,) room for a velocity and its rate
     root_inverse: Float1  # (nv,) 1/√D of M = Lᵀ D L
 
 
@@ -86,6 +89,9 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         D=np.zeros((3 * count, 3)),
         **_zeros(3 * count, "U", "free", "goal", "scale"),
         row=np.zeros((nv, 3)),
+        half=np.zeros((int(max(widths, default=0)), 3)),
+        **_zeros(3, "place"),
+        **_zeros(6, "motion"),
         root_inverse=np.zeros(nv),
     )
 

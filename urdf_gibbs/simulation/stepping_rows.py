@@ -104,8 +104,7 @@ def pack_rows(s: System, i: int, row: int, base: int, rows: int) -> None:
     """The rows in g.row, which become zero again, as rows of contact i, from g.R[base] on; and their half solutions in g.rows.B."""
     g, e, M = s.stepping, s.stepping.rows, s.M
     first, w, moved, higher = e.column_at[i], e.width[i], g.moved, g.higher
-    R, B = g.R, e.B
-    half = np.empty((w, 3))
+    R, B, half = g.R, e.B, g.half
     for m in range(w):
         own = g.row[moved[first + m]]
         for r in range(rows):
@@ -139,7 +138,7 @@ def contact_rows(s: System, i: int, c: int, t: float, row: int, base: int, rows:
     Of dry friction its joint's velocity and row.
     """
     g, out, contacts, x = s.stepping, s.out, s.contacts, s.x
-    place, motion = np.empty(3), np.empty(6)
+    place, motion = g.place, g.motion
     s.gap[i], g.U[row] = out[0] / out[3], out[1] / out[3]
     g.D[row, 0], g.D[row, 1], g.D[row, 2] = out[4], out[5], out[6]
     if contacts.kind[c] == DRY:
