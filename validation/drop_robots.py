@@ -268,7 +268,10 @@ def measure(run: Run, trajectory: ug.Trajectory, points: Sequence[ContactPoint],
         inside = np.concatenate([t[some] + s * (t[some + 1] - t[some]) for s in BETWEEN])
         times = np.concatenate([inside, np.linspace(t[0], t[-1], 2001)])
         run.between = deepest(robot, points, wall, trajectory.at(np.clip(times, t[0], t[-1]))[0])
-    kinetic, _, total = trajectory.energies
+    kinetic, _, total = (energy.copy() for energy in trajectory.energies)
+    for impact in trajectory.impacts:
+        if impact.energy_gain:  # Newton's law may, and has said so
+            total[np.searchsorted(t, impact.time, side="right") - 1 :] -= impact.energy_after - impact.energy_before
     rise = float((total - np.minimum.accumulate(total)).max())
     run.gain = rise / max(float(kinetic.max()), 1e-300)
     run.largest_gain = ROUGH_GAIN if trajectory.statistics.get("implicit_steps", 0) else LARGEST_GAIN

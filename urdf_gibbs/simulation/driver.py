@@ -11,7 +11,6 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.dry_joints import joint_stops, keep_dry_forces, least_slide
 from urdf_gibbs.simulation.events import TOUCH, find_suspects, first_closing
 from urdf_gibbs.simulation.flight import dense_coefficients, derivative, error_norm, step
-from urdf_gibbs.simulation.friction import clear_friction
 from urdf_gibbs.simulation.friction_work import add_step_work, friction_power
 from urdf_gibbs.simulation.impact import CALM, REST, at_rest, opening_rate, project, use_pushing_forces
 from urdf_gibbs.simulation.implicit import implicit_step, makes_no_progress
@@ -77,11 +76,20 @@ def classify_contacts(st: State) -> tuple[bool, bool]:
 
 
 @jit
+def clear_free_forces(s: System, st: State) -> None:
+    """Contacts that are not held have no forces; those of the others tell where to look for them."""
+    for c in range(st.force.shape[0]):
+        if not st.held[c]:
+            st.force[c] = 0.0
+            if s.friction.acts:
+                for m in range(3):
+                    s.friction.force[c, m] = 0.0
+
+
+@jit
 def refresh(s: System, st: State, r: Record) -> int:
     """Compute derivative, contact forces and gaps of the present state."""
-    for c in range(st.force.shape[0]):
-        st.force[c] = 0.0
-    clear_friction(s)
+    clear_free_forces(s, st)
     s.least_force = 0.0
     status = derivative(s, st, st.time, PRESENT, 0)
     if status != OK:
@@ -211,6 +219,13 @@ def resolve_here(s: System, st: State, r: Record, target: int) -> int:
 
 
 @jit
+def implicit_here(s: System, st: State, r: Record) -> int:
+    """An implicit step, which may throw a switch."""
+    status = implicit_step(s, st, r, st.brief)
+    return update_sides(s, st) if status == OK else status
+
+
+@jit
 def any_wall_function(s: System) -> bool:
     """Whether a Python function moves one of the walls."""
     any_function = False
@@ -326,8 +341,8 @@ def take_step(s: System, st: State, r: Record, tiny: float, by_function: bool) -
     h = propose_step(s, st, tiny, by_function)
     if h == 0.0:
         return UNDERFLOW
-    if s.friction.rough and (st.held_count > 0 or st.together > 0) and makes_no_progress(s, st, h):
-        return implicit_step(s, st, r)
+    if s.friction.rough and st.held_count > 0 and makes_no_progress(s, st, h):
+        return implicit_here(s, st, r)
     status, error = try_step(s, st, h, by_function)
     if status != OK:
         return status
@@ -358,9 +373,13 @@ def advance(s: System, st: State, r: Record, steps: int) -> int:
         if not has_room(r, st.gaps.shape[0]):
             return PAUSED
         status = call_controller(s, st, tiny)
-        if status == OK and st.fresh == 0:
+        together = st.together > 0
+        if status == OK and st.fresh == 0 and not together:
             status = refresh(s, st, r)
-        if status == OK:
+        if status == OK and together:
+            st.together -= 1
+            status = implicit_here(s, st, r)
+        elif status == OK:
             status = resolve_here(s, st, r, -1) if must_resolve(s, st) else take_step(s, st, r, tiny, by_function)
         if status == UNDERFLOW and s.friction.acts:
             status = resolve_jam(s, st, r)

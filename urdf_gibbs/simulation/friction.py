@@ -30,6 +30,7 @@ Array = Any
 
 STILL = 1e-9  # m/s: what slides slower does not slide
 CREEP = 1e-11  # m/s: below this the direction of a velocity is rounding
+SOFT = 1e-6  # of the normal mobility of a contact: how soft walls are taken to be
 SOLVED = 1e-7  # certificates of contact problems below this are taken
 
 
@@ -137,8 +138,29 @@ def velocity_direction(s: System, i: int) -> tuple[float, float]:
 
 
 @jit
+def clear_impulses(s: System, k: int) -> None:
+    """The k contacts under consideration have no impulses."""
+    for m in range(s.friction.at[k]):
+        s.friction.p[m] = 0.0
+
+
+@jit
+def guess_impulses(s: System, force: Array, k: int, h: float) -> None:
+    """s.friction.p of the k contacts: their impulses over h with forces as they were, normal ones in force (contacts,)."""
+    f = s.friction
+    for i in range(k):
+        c, first = s.selected[i], f.at[i]
+        f.p[first] = h * force[c]
+        for row in range(first + 1, f.at[i + 1]):
+            f.p[row] = h * (f.force[c, 0] * f.D[row, 0] + f.force[c, 1] * f.D[row, 1] + f.force[c, 2] * f.D[row, 2])
+
+
+@jit
 def take_part(s: System, k: int) -> int:
-    """The contact problem of those of the k contacts that are members, in s.friction.problem, all impulses zero; the number of its rows."""
+    """The contact problem of those of the k contacts that are members, in s.friction.problem; gives the number of its rows.
+
+    It starts at the impulses s.friction.p.
+    """
     f, problem = s.friction, s.friction.problem
     n, count, r = f.at[k], 0, 0
     for i in range(k):
@@ -156,7 +178,7 @@ def take_part(s: System, k: int) -> int:
             problem.slide[j, 0], problem.slide[j, 1] = direction(s, i)
         for m in range(first, last):
             f.own[r] = m
-            problem.b[r], problem.p[r] = f.b[m], 0.0
+            problem.b[r], problem.p[r] = f.b[m], f.p[m]
             r += 1
         count += 1
     problem.at[count], problem.count = r, count
@@ -182,10 +204,21 @@ def ask_coulomb(s: System, k: int) -> float:
 
     s.friction.trial (k,): SLIDES for one whose direction is known; STICKS for one that may slide in any, by its coefficient at rest;
     STARTS for the same with the coefficient in motion. s.friction.b (n,): velocities or accelerations without
-    the contacts. Gives the certificate.
+    the contacts. The search starts at the p that are given. Gives the certificate.
     """
     rows = take_part(s, k)
     certificate = impulses(s.friction.problem)
+    hand_back(s, k, rows)
+    return certificate
+
+
+@jit
+def ask_softly(s: System, k: int) -> float:
+    """``ask_coulomb`` with slightly soft walls: where forces are not unique, that chooses short ones."""
+    rows, problem = take_part(s, k), s.friction.problem
+    for j in range(problem.count):
+        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
+    certificate = impulses(problem)
     hand_back(s, k, rows)
     return certificate
 

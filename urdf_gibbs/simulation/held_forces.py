@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.problem import impulses, shortest_impulses
+from urdf_gibbs.contact.coulomb.problem import shortest_impulses
 from urdf_gibbs.contact.coulomb.shortest import CONE, HALF, SPAN, shortest_in_sets
 from urdf_gibbs.contact.shortest import row_space, shortest_solution
 from urdf_gibbs.engine.jit import block, jit
@@ -20,11 +20,12 @@ from urdf_gibbs.simulation.friction import (
     SOLVED,
     add_rough_response,
     ask_coulomb,
+    ask_softly,
     direction,
     fastest_change,
     free_rough_rows,
+    guess_impulses,
     hand_back,
-    take_part,
     velocity_direction,
 )
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
@@ -35,7 +36,6 @@ Array = Any
 Indices = Any
 
 OUTSIDE = 1e-11  # of the largest force: a force this far outside of its cone is outside
-SOFT = 1e-6  # of the normal mobility of a contact: how soft walls are taken to be for the directions of slow contacts
 
 
 @jit
@@ -110,11 +110,10 @@ def spread(s: System, k: int, at: Indices, x: Array) -> None:
 def look_ahead(s: System, k: int) -> None:
     """The directions of those of the k held contacts that slide slowly or begin to, in s.friction.ahead.
 
-    Friction opposes the velocity a moment later. Coulomb's law with slightly soft walls: where forces are not unique, which have a say
-    in the directions, it chooses short ones.
+    Friction opposes the velocity a moment later, by Coulomb's law with slightly soft walls: forces have a say in the directions and should
+    be unique.
     """
-    f, problem = s.friction, s.friction.problem
-    slow = False
+    f, slow = s.friction, False
     copy(f.W, f.b)
     for i in range(k):
         c, first = s.selected[i], f.at[i]
@@ -126,15 +125,17 @@ def look_ahead(s: System, k: int) -> None:
             f.ahead[c, 0], f.ahead[c, 1] = velocity_direction(s, i)
     if not slow:
         return
-    rows = take_part(s, k)
-    for j in range(problem.count):
-        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
-    if not impulses(problem) < SOLVED:
+    for i in range(k):
+        for row in range(f.at[i], f.at[i + 1]):
+            f.p[row] = f.soft[s.selected[i], row - f.at[i]]
+    if not ask_softly(s, k) < SOLVED:
         return
-    for i in range(k):  # all take part, with all their rows
+    for i in range(k):
         c, first = s.selected[i], f.at[i]
+        for row in range(first, f.at[i + 1]):
+            f.soft[c, row - first] = f.p[row]
         if f.mode[c] == STARTS:
-            x, y = problem.p[first + 1], problem.p[first + 2]
+            x, y = f.p[first + 1], f.p[first + 2]
             size = np.sqrt(x * x + y * y)
             if size > 0.0:
                 f.ahead[c, 0], f.ahead[c, 1] = -x / size, -y / size
@@ -165,20 +166,21 @@ def shortest_allowed(s: System, k: int, at: Indices, S: Array, x: Array) -> bool
 
 
 @jit
-def by_coulomb(s: System, k: int) -> float:
+def by_coulomb(s: System, force: Array, k: int) -> float:
     """Forces of the k held contacts by Coulomb's law, in s.friction.p, and how fast one of them changes, relative to what is calm."""
     f = s.friction
     copy(f.W, f.b)
     for i in range(k):
         mode = f.mode[s.selected[i]]
         f.member[i], f.trial[i] = 1, SLIDES if mode == STARTS else mode
+    guess_impulses(s, force, k, 1.0)
     if not ask_coulomb(s, k) < SOLVED:
         return np.inf
     return fastest_change(s, k)
 
 
 @jit
-def keep_held(s: System, k: int) -> float:
+def keep_held(s: System, st: State, k: int) -> float:
     """The forces that keep the k held contacts as they are, in s.friction.p: the shortest that are allowed.
 
     Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do.
@@ -196,7 +198,7 @@ def keep_held(s: System, k: int) -> float:
         return margin
     if shortest_allowed(s, k, at, A, x):
         margin = 0.0
-    elif by_coulomb(s, k) <= 1.0:  # allowed ones at the rim of what is possible
+    elif by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
         shortest_impulses(f.problem)
         hand_back(s, k, f.problem.at[f.problem.count])
         return min(least_margin(s, k), 0.0)
@@ -215,7 +217,7 @@ def rough_forces(s: System, st: State, t: float, k: int) -> int:
     if status != OK:
         return status
     n = f.at[k]
-    margin = keep_held(s, k)
+    margin = keep_held(s, st, k)
     if margin < -OUTSIDE:
         s.least_force = min(s.least_force, margin)
     add_rough_response(s, n, f.p, s.a)
@@ -247,4 +249,4 @@ def rough_opening_rate(s: System, st: State, t: float) -> float:
     status = free_rough_rows(s, t, k)
     if status != OK:
         return -float(status)
-    return 0.0 if keep_held(s, k) >= 0.0 else by_coulomb(s, k)
+    return 0.0 if keep_held(s, st, k) >= 0.0 else by_coulomb(s, st.force, k)

@@ -21,7 +21,7 @@ FINISHED, PAUSED, RETRY = -1, -2, -3
 SOLVE, FACTORISE_MASS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, UPDATE_GAPS = range(8)
 FIRST_CLOSING, OPENING_RATE, IMPACT, CHOOSE_HELD, PROJECT, RESOLVE_CONTACTS, LAND, ADVANCE, REPORT, SAFE_STEP = range(8, 18)
 ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_CHOOSE, ROUGH_PROJECT, ROUGH_PARADOX = range(18, 26)
-ADVANCE_STEPS = 26
+ADVANCE_STEPS, IMPLICIT = 26, 27
 
 LCP, LEAST_NORM, LEAST_NORM_PUSH = range(len(LAWS), len(LAWS) + 3)  # problems that ``solve`` knows besides the impact laws
 
@@ -151,12 +151,16 @@ class State(Struct):
     applied_law: Int  # of the last impact
     impact_in_paradox: Int  # 1: where no contact forces exist there is an impact without collision
     crawls: Int  # how many of the last steps were very short
+    slow_since: Float  # when explicit steps were last counted [s]
+    slow_steps: Int  # how many there had been then
     together: Int  # how many implicit steps are to follow
     in_a_row: Int  # how many followed each other the last time
     brief: Float  # length of an implicit step [s]
+    arrived: Int  # 1: a contact has closed in the last one
     last_implicit: Float  # time of the last one [s]
     implicit_steps: Int  # how many there were
     implicit_time: Float  # their lengths together [s]
+    hurried: Int  # how many groups of HURRIED_IMPACTS impacts have been fast
     hurried_at: Float  # time of the last impact whose number is a multiple of HURRIED_IMPACTS [s]
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL

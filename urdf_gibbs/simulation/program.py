@@ -199,6 +199,7 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         slow=np.zeros(nc),
         lag=np.zeros(nc),
         ahead=np.zeros((nc, 2)),
+        soft=np.zeros((nc, 3)),
         stop=np.zeros(nc),
         force=np.zeros((nc, 3)),
     )
@@ -227,6 +228,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         step_length=description.step if description.steps_in_time else FIRST_STEP,
         settled_at=-1.0,
         last_impact=-1.0,
+        last_implicit=-1.0,
         counted_at=-np.inf,
         max_step=description.longest_step(candidates),
         tie=description.tie,

@@ -41,8 +41,10 @@ MAX_PROJECTIONS = 4  # rounds of projecting held contacts back to their walls
 MAX_SETTLINGS = 12  # rounds of choosing the held contacts
 MAX_REPEATS = 10  # State.repeats stops counting here
 MAX_STALLS = 1000  # consecutive steps and impacts that hardly advance time
-HURRIED_IMPACTS, HURRIED_TIME = 50, 2e-3  # with friction in several contacts, in less than this time [s]: implicit steps follow
-IMPLICIT_STEP = 3e-5  # s, of these
+HURRIED_IMPACTS, HURRIED_TIME = 10, 2e-3  # with friction in several contacts, this many in less than this time [s] ...
+HURRIED_GROUPS = 5  # ... this many times, so much faster, or once ...
+AGAIN = 2e-2  # s ... this soon after implicit steps: such steps follow
+IMPLICIT_STEP = 1e-5  # s, the first of these
 FIRST_ROW, LONGEST_ROW = 16, 512  # implicit steps that follow each other: twice as many each time, while they are needed soon again
 COUNTED_IMPACTS = 1000  # in less than this many times ``zeno``: the motion chatters
 
@@ -113,6 +115,14 @@ def follow_implicitly(st: State, length: float) -> None:
 
 
 @jit
+def is_hurried(st: State) -> bool:
+    """Whether impacts follow each other so fast, or do so again soon after implicit steps, that such steps are better."""
+    span = st.time - st.hurried_at
+    st.hurried = st.hurried + 1 if span < HURRIED_TIME / HURRIED_GROUPS else 0
+    return st.hurried >= HURRIED_GROUPS or (span < HURRIED_TIME and st.time - st.last_implicit < AGAIN)
+
+
+@jit
 def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
     """Apply and record the impact of the k closed contacts."""
     before = r.impact_y[r.impacts]
@@ -146,7 +156,7 @@ def apply_impact(s: System, st: State, r: Record, target: int, k: int) -> int:
         st.energy_at_rest += taken
     st.last_impact = st.time
     if s.friction.rough and st.impacts % HURRIED_IMPACTS == 0:
-        if st.time - st.hurried_at < HURRIED_TIME and st.held_count > 1:
+        if is_hurried(st) and st.held_count > 1:
             follow_implicitly(st, IMPLICIT_STEP)
         st.hurried_at = st.time
     if st.impacts % COUNTED_IMPACTS == 0:
@@ -166,6 +176,19 @@ def how_held(s: System, st: State, c: int) -> int:
         return SMOOTH
     mode = s.friction.mode[c]
     return SLIDES if mode == STARTS else mode
+
+
+@jit
+def write_modes(s: System, st: State, r: Record) -> None:
+    """Write contacts that are held in another way than before into the record."""
+    for c in range(st.held.shape[0]):
+        mode = how_held(s, st, c)
+        if mode != r.mode[c]:
+            r.mode[c] = mode
+            i = r.phase_changes
+            r.change_contact[i], r.change_mode[i] = c, mode
+            r.change_time[i], r.change_accumulation[i] = st.time, st.bounce_ends[c]
+            r.phase_changes = i + 1
 
 
 @jit
@@ -253,16 +276,12 @@ def resolve_contacts(s: System, st: State, r: Record, target: int) -> int:
         if status == OK:
             k = find_closed(s, st, target)[0]
             status = settle_contacts(s, st, k)
+    if status == PARADOX and st.impact_in_paradox and st.together == 0:  # forces do not exist, impulses over a moment do
+        follow_implicitly(st, IMPLICIT_STEP)
+        status = OK
     if status != OK:
         return status
-    for c in range(st.held.shape[0]):
-        mode = how_held(s, st, c)
-        if mode != r.mode[c]:
-            r.mode[c] = mode
-            i = r.phase_changes
-            r.change_contact[i], r.change_mode[i] = c, mode
-            r.change_time[i], r.change_accumulation[i] = st.time, st.bounce_ends[c]
-            r.phase_changes = i + 1
+    write_modes(s, st, r)
     st.repeats = min(st.repeats + 1, MAX_REPEATS) if st.settled_at == st.time else 0
     st.settled_at = st.time
     st.fresh = 0

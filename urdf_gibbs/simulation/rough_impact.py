@@ -20,7 +20,10 @@ from urdf_gibbs.simulation.friction import (
     acceleration,
     add_rough_response,
     ask_coulomb,
+    ask_softly,
+    clear_impulses,
     free_rough_rows,
+    guess_impulses,
     rough_calm,
     rough_rows,
     take_part,
@@ -63,6 +66,7 @@ def rough_rounds(s: System, st: State, k: int, e: Array, total: Array) -> float:
     for i in range(k):
         f.member[i], f.trial[i] = 1, STARTS  # in any direction, by the coefficient in motion
         fastest = max(fastest, -u[f.at[i]])
+    clear_impulses(s, k)
     take_part(s, k)
     st.applied_law = st.law
     for turn in range(1, MOST_ROUNDS + 1):
@@ -166,6 +170,7 @@ def impact_without_collision(s: System, st: State, k: int, approach: float) -> f
     for i in range(k):
         f.member[i] = 1 if abs(s.rate[i]) <= REST and s.gap[i] <= NEAR else 0
         f.trial[i] = STARTS
+    clear_impulses(s, k)
     certificate = ask_coulomb(s, k)
     if not certificate < SOLVED:
         return np.inf
@@ -237,13 +242,14 @@ def stop_slow(s: System, k: int) -> None:
 
 
 @jit
-def solve_rough_resting(s: System, k: int, brief: Array) -> float:
+def solve_rough_resting(s: System, st: State, k: int, brief: Array) -> float:
     """Coulomb's law for the accelerations of those of the k contacts that are at rest, which become members; gives the certificate.
 
     As in ``resting`` the set grows until it stays. s.accel of all k is then with these forces.
     """
     f = s.friction
     n, certificate = f.at[k], 0.0
+    guess_impulses(s, st.force, k, 1.0)
     for i in range(k):
         f.member[i] = 0
     copy(f.W, f.b)
@@ -261,6 +267,9 @@ def solve_rough_resting(s: System, k: int, brief: Array) -> float:
         if not grown:
             break
         certificate = ask_coulomb(s, k)
+        if not certificate < SOLVED:  # perhaps because rows depend on each other
+            clear_impulses(s, k)
+            certificate = ask_softly(s, k)
         if not certificate < SOLVED:
             return certificate
         for i in range(k):
@@ -296,15 +305,15 @@ def choose_rough(s: System, st: State, k: int) -> int:
     look_at_sliding(s, k, STILL)
     free = np.empty(k)
     copy(s.accel, free)
-    if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps slow ones stop soon
+    if not solve_rough_resting(s, st, k, brief) < SOLVED:  # perhaps slow ones stop soon
         copy(free, s.accel[:k])
         look_at_sliding(s, k, SLOWEST)
-        if not solve_rough_resting(s, k, brief) < SOLVED:  # perhaps without those that are lifted, however briefly
+        if not solve_rough_resting(s, st, k, brief) < SOLVED:  # perhaps without those that are lifted, however briefly
             for i in range(k):
                 brief[i] = 0.0
                 s.accel[i] = free[i]
             look_at_sliding(s, k, SLOWEST)
-            if not solve_rough_resting(s, k, brief) < SOLVED:
+            if not solve_rough_resting(s, st, k, brief) < SOLVED:
                 return PARADOX
     n = f.at[k]
     bound = rough_calm(s, n)
@@ -367,12 +376,37 @@ def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
     return energy
 
 
+@jit
+def close_held(s: System, st: State) -> int:
+    """Close the gaps of the held contacts to first order by the least motion; velocities stay as they are."""
+    load_state(s, st.y)
+    status = factorise_mass(s, 0)
+    if status != OK:
+        return status
+    k = select_held(st, s)
+    rough_rows(s, st.time, k)
+    move = np.empty(s.v.shape[0])
+    nearest_motion(s, k, False, move)
+    displace(s, st, move)
+    return OK
+
+
+@jit
+def displace(s: System, st: State, move: Array) -> None:
+    """Displace the positions in st.y by move (nv,)."""
+    nq = s.q.shape[0]
+    q, rate = st.y[:nq], np.empty(nq)
+    velocity_to_rate(s.tree, q, move, rate)
+    for m in range(nq):
+        q[m] += rate[m]
+    normalise(s.tree, q)
+
+
 @block(ROUGH_PROJECT, System, State, int, part="friction")
 def project_rough(s: System, st: State, turns: int) -> int:
     """``project`` with friction: contacts that stick are brought to rest along the wall as well."""
     nq, nv = s.q.shape[0], s.v.shape[0]
-    q, v = st.y[:nq], st.y[nq:]
-    move, rate = np.empty(nv), np.empty(nq)
+    v, move = st.y[nq:], np.empty(nv)
     load_state(s, st.y)
     status = factorise_mass(s, 0)
     if status != OK:
@@ -391,8 +425,5 @@ def project_rough(s: System, st: State, turns: int) -> int:
                 v[m] += move[m]
             st.energy_at_rest += energy
             return OK
-        velocity_to_rate(s.tree, q, move, rate)
-        for m in range(nq):
-            q[m] += rate[m]
-        normalise(s.tree, q)
+        displace(s, st, move)
     return OK

@@ -86,7 +86,7 @@ def use_allowed_forces(s: System, st: State) -> None:
     """Where something is about to change, forces of the present state that Coulomb's law allows, or none."""
     f, k = s.friction, select_held(st, s)
     if s.least_force < 0.0:
-        solved = by_coulomb(s, k) < np.inf
+        solved = by_coulomb(s, st.force, k) < np.inf
         for i in range(k):
             first = f.at[i]
             if not solved or (s.selected[i] < f.joints and f.p[first] < 0.0):  # zero, but for rounding

@@ -8,7 +8,7 @@ from urdf_gibbs.contact.coulomb.branching import FOUND, NONE, searched
 from urdf_gibbs.contact.coulomb.certificate import certificate
 from urdf_gibbs.contact.coulomb.gauss_seidel import sweep
 from urdf_gibbs.contact.coulomb.infeasible import infeasible
-from urdf_gibbs.contact.coulomb.modes import polish
+from urdf_gibbs.contact.coulomb.modes import HUGE, polish
 from urdf_gibbs.contact.coulomb.path import follow
 from urdf_gibbs.contact.coulomb.scaled import SLIDING, Array, Indices, motion, row_scaling, scaled_law, scaled_problem
 from urdf_gibbs.contact.dense import copy, fill, finite, finite_matrix, largest_of
@@ -29,7 +29,7 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
     was found. NaN for input that is not finite.
     """
     n, k = b.shape[0], kind.shape[0]
-    if not (finite_matrix(K) and finite(b) and finite(p)):
+    if not (finite_matrix(K) and finite(b)):
         fill(p, np.nan)
         return np.nan
     d, S, c, law, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n)
@@ -41,6 +41,8 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
         y[i] = p[i] / d[i] / size
+    if not (finite(y) and largest_of(y) <= HUGE):  # no guess, or one of another problem
+        fill(y, 0.0)
     _search(S, c, kind, at, law, y)
     for i in range(n):
         p[i] = y[i] * d[i] * size
