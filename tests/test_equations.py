@@ -349,7 +349,7 @@ def test_rounded_rotations_are_reported() -> None:
 
 
 def test_small_robots() -> None:
-    assert [name for name in rigid() if not is_small(model(name))] == ["branched12", "chain", "quadruped"]
+    assert [name for name in rigid() if not is_small(model(name))] == ["branched12", "chain", "quadruped", "rover", "rover_printed"]
     assert not is_small(load(model_path("flexible_link")))
 
 

@@ -137,7 +137,7 @@ def test_a_warm_process_tells_exit_codes_output_and_work_without_end(tmp_path: P
     runner = Runner(tmp_path, dict(os.environ), ("json",))
     try:
         for argument, code in (("end", 3), ("crash", -signal.SIGABRT), ("nothing", 0)):
-            found, output, _ = runner.run([str(script), argument], 10.0, WORD=argument)
+            found, output, _ = runner.run([str(script), argument], 120.0, WORD=argument)
             assert (found, output.split()[:2]) == (code, ["True", argument])
         assert runner.run([str(script), "on"], 1.0, WORD="")[0] == TOO_LONG
     finally:
