@@ -52,7 +52,6 @@ SINGULAR = 1e-10  # an eigenvalue of M, scaled to a unit diagonal, where a run h
 PULL = 1e-9  # of the weight: a contact force below minus this pulls
 LARGEST_GAIN = 1e-8  # of the largest kinetic energy
 ROUGH_GAIN = 1e-6  # the same with friction: implicit steps of 3e-5 s, in which joints turn by up to 1e-3 rad, leave terms of second order
-WORKERS = 2
 POSES = 5  # at which M is examined, besides q = 0
 GRACE = 5.0  # CPU seconds beyond the budget after which a run is killed
 BETWEEN = (0.05, 0.25, 0.5, 0.75, 0.95)  # of each segment
@@ -379,14 +378,14 @@ def all_runs(robots: dict[str, ug.Robot], count: int, seed: int) -> list[Run]:
     return runs
 
 
-def perform_all(robots: dict[str, ug.Robot], runs: list[Run], seconds: float, budget: float) -> list[Run]:
-    """Two at a time, each in its own process."""
+def perform_all(robots: dict[str, ug.Robot], runs: list[Run], seconds: float, budget: float, workers: int) -> list[Run]:
+    """Some at a time, each in its own process."""
     context = multiprocessing.get_context("fork")
     waiting, done = deque(runs), []
     active: dict[Connection, tuple[Any, Run]] = {}
     began = time.perf_counter()
     while waiting or active:
-        while waiting and len(active) < WORKERS:
+        while waiting and len(active) < workers:
             run = waiting.popleft()
             receiver, sender = context.Pipe(duplex=False)
             process = context.Process(target=entry, args=(robots[run.robot], run, seconds, budget, sender))
@@ -442,6 +441,7 @@ def main() -> int:
     parser.add_argument("--scheme", type=lambda name: name.replace("-", "_"), choices=("events", "time_stepping"), default="events")
     parser.add_argument("--step", type=float, default=1e-3, help="of time stepping [s]")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--only", default="", help="robots whose name contains this")
     parser.add_argument("--json", type=Path, help="write all runs here")
     options = parser.parse_args()
@@ -456,7 +456,7 @@ def main() -> int:
         ug.Simulator(first, walls=ug.walls.Plane(point=(0.0, 0.0, -100.0))).run(first.neutral(), None, 1e-3)
     runs = runs_with_limits(robots, options) if options.limits else all_runs(robots, options.runs or 200, options.seed)
     seconds = options.seconds or (3.0 if options.limits else 1.0)
-    done = perform_all(robots, runs, seconds, options.budget)
+    done = perform_all(robots, runs, seconds, options.budget, options.workers)
     table(done, robots)
     bad = [run for run in done if run.problems]
     if bad:

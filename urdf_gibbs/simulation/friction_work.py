@@ -5,16 +5,11 @@ A step integrates the power of friction as it integrates the motion: with the we
 
 from __future__ import annotations
 
-from typing import Any
-
 from urdf_gibbs.contact.coulomb.scaled import JOINT
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.dop853 import STAGES, A
 from urdf_gibbs.simulation.friction_layout import SLIDES
 from urdf_gibbs.simulation.layout import State, System
-from urdf_gibbs.simulation.stepping_contacts import row_velocity
-
-Array = Any
 
 WEIGHTS = A[STAGES][:STAGES].copy()  # of a whole step
 
@@ -45,13 +40,10 @@ def add_step_work(s: System, st: State, length: float) -> None:
 
 
 @jit
-def add_impulse_work(s: System, st: State, k: int, change: Array) -> None:
-    """The work of the impulses of the k contacts in a step of time stepping, to st.friction_work: minus impulse times mean velocity.
-
-    ``change`` (nv,) is that of v.
-    """
+def add_impulse_work(s: System, st: State, k: int) -> None:
+    """The work of the impulses of the k contacts in a step of time stepping, to st.friction_work: minus impulse times mean velocity."""
     g, e = s.stepping, s.stepping.rows
     for i in range(k):
         for row in range(e.at[i] if e.kind[i] == JOINT else e.at[i] + 1, e.at[i + 1]):
-            mean = 0.5 * (g.U[row] + row_velocity(s, i, row, change))
+            mean = 0.5 * (g.U[row] + g.after[row])
             st.friction_work -= g.scale[row] * e.y[row] * mean

@@ -58,12 +58,18 @@ def solve(s: System, problem: int, k: int) -> float:
 
 
 @jit
-def update_bodies(s: System) -> None:
-    """Update placements, screws and twists of all bodies for s.q, s.v and joint accelerations s.b."""
+def update_columns(s: System) -> None:
+    """Update placements and screws of all bodies for s.q."""
     call2(s.code.placements, s.q.ctypes.data, s.T.ctypes.data)
     if s.code.elastic:
         call3(s.code.elastic, s.q.ctypes.data, s.v.ctypes.data, s.E.ctypes.data)
     screws(s)
+
+
+@jit
+def update_bodies(s: System) -> None:
+    """Update placements, screws and twists of all bodies for s.q, s.v and joint accelerations s.b."""
+    update_columns(s)
     twists(s)
 
 

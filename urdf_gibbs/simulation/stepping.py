@@ -40,7 +40,7 @@ from urdf_gibbs.simulation.friction_work import add_impulse_work
 from urdf_gibbs.simulation.layout import ADVANCE_STEPS, CONTROLLER, FINISHED, OK, PAUSED, Record, State, System
 from urdf_gibbs.simulation.record import has_room, write_row
 from urdf_gibbs.simulation.rows import load_state
-from urdf_gibbs.simulation.stepping_contacts import STILL, keep_impulses, row_velocity, solve_contacts
+from urdf_gibbs.simulation.stepping_contacts import STILL, keep_impulses, row_velocities, solve_contacts
 from urdf_gibbs.simulation.stepping_energy import SLOW, settle
 from urdf_gibbs.simulation.stepping_motion import free_velocity, move
 
@@ -56,31 +56,30 @@ AGAIN = -1000000  # no status
 
 
 @jit
-def how_touched(s: System, st: State, i: int, change: Array) -> int:
-    """The mode of contact i of those selected in this step, ``change`` (nv,) being that of the velocity; what bounces is free."""
-    e, first = s.stepping.rows, s.stepping.rows.at[i]
+def how_touched(s: System, st: State, i: int) -> int:
+    """The mode of contact i of those selected in this step; what bounces is free."""
+    e, first, after = s.stepping.rows, s.stepping.rows.at[i], s.stepping.after
     if e.kind[i] == JOINT:
-        return SLIDES if abs(row_velocity(s, i, first, change)) > STILL else STICKS
+        return SLIDES if abs(after[first]) > STILL else STICKS
     if not e.y[first] > 0.0 or st.suspects[s.selected[i]]:
         return FREE
     if e.at[i + 1] - first == 1:
         return SMOOTH
-    x, y = row_velocity(s, i, first + 1, change), row_velocity(s, i, first + 2, change)
+    x, y = after[first + 1], after[first + 2]
     return SLIDES if x * x + y * y > STILL * STILL else STICKS
 
 
 @jit
-def keep_forces(s: System, st: State, r: Record, h: float, k: int, change: Array) -> None:
+def keep_forces(s: System, st: State, r: Record, h: float, k: int) -> None:
     """Forces of the step, impulses divided by its length, and changes of mode, which count from its start; see how_touched."""
-    g, drag = s.stepping, s.friction.force
-    mode = np.empty(st.force.shape[0], np.int64)
+    g, drag, mode = s.stepping, s.friction.force, st.mode
     for c in range(st.force.shape[0]):
         st.force[c], mode[c] = g.push[c] / h, FREE
         for m in range(3):
             drag[c, m] = g.drag[c, m] / h
     for i in range(k):
         c = s.selected[i]
-        mode[c] = how_touched(s, st, i, change)
+        mode[c] = how_touched(s, st, i)
         st.bounces += 1 if st.suspects[c] and g.push[c] > 0.0 else 0
     for c in range(st.force.shape[0]):
         if mode[c] != r.mode[c]:
@@ -131,14 +130,14 @@ def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -
 
     Gives how many contacts take part, minus a status, or AGAIN where something turns by more than ``most`` [rad].
     """
-    nq, free = s.q.shape[0], np.empty(v.shape[0])
+    nq, free, start = s.q.shape[0], s.stepping.without, st.work[s.q.shape[0] :]
     copy(st.y, st.work)
-    move(s.tree, st.work[:nq], st.work[nq:], 0.5 * h)
+    move(s.tree, st.work[:nq], start, 0.5 * h)
     load_state(s, st.work)
-    status = free_velocity(s, h, free)
+    status = free_velocity(s, h, start, free)
     if status != OK:
         return -status
-    before, horizon = spin(s, st.work[nq:]), s.stepping.horizon
+    before, horizon = spin(s, start), s.stepping.horizon
     if horizon * max(before, spin(s, free)) > most:
         return AGAIN
     k = solve_contacts(s, st, r, st.time + 0.5 * h, h, free, v)
@@ -149,15 +148,18 @@ def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -
         return AGAIN
     if s.stepping.still and h * max(before, after) > SLOW:
         load_state(s, st.work)
-        settle(s, h, k, st.work[nq:], v)
+        settle(s, h, k, start, v)
+        for m in range(v.shape[0]):
+            s.stepping.change[m] = v[m] - start[m]
+        row_velocities(s, k, s.stepping.change, s.stepping.after)
     return k
 
 
 @jit
 def one_step(s: System, st: State, r: Record, until: float) -> int:
     """From st.time to ``until``, or to a time before where something would turn too far."""
-    g, nq, nv, h = s.stepping, s.q.shape[0], s.v.shape[0], until - st.time
-    v, change, k, whole = np.empty(nv), np.empty(nv), AGAIN, True
+    g, nq, h = s.stepping, s.q.shape[0], until - st.time
+    v, k, whole = g.next, AGAIN, True
     if h > g.longest * (1.0 + REMAINDER):
         h, whole = g.longest, False
     for halvings in range(MOST_HALVINGS + 1):
@@ -168,10 +170,8 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
         h, whole = 0.5 * h, False
     if k < 0:
         return -k
-    for m in range(nv):
-        change[m] = v[m] - st.work[nq + m]
-    keep_forces(s, st, r, h, k, change)
-    add_impulse_work(s, st, k, change)
+    keep_forces(s, st, r, h, k)
+    add_impulse_work(s, st, k)
     st.deepest, st.worst_certificate = max(st.deepest, g.depth), max(st.worst_certificate, g.certificate)
     copy(st.work[:nq], st.y)
     copy(v, st.y[nq:])

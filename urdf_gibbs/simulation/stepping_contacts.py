@@ -31,14 +31,18 @@ USELESS = 1e-2  # certificates above this: there is no solution
 
 
 @jit
-def row_velocity(s: System, i: int, row: int, change: Array) -> float:
-    """Of a row of contact i at q_m, for a velocity that differs by ``change`` (nv,) from that before."""
+def row_velocities(s: System, k: int, change: Array, out: Array) -> None:
+    """out (rows,): of the rows of the k contacts at q_m, for a velocity that differs by ``change`` (nv,) from that before."""
     g, e = s.stepping, s.stepping.rows
-    value, base = g.U[row], e.start[i] + (row - e.at[i]) * e.width[i]
-    first = e.column_at[i]
-    for m in range(e.width[i]):
-        value += g.R[base + m] * change[g.moved[first + m]]
-    return value
+    R, moved = g.R, g.moved
+    for i in range(k):
+        w, first, base = e.width[i], e.column_at[i], e.start[i]
+        for row in range(e.at[i], e.at[i + 1]):
+            value = g.U[row]
+            for m in range(w):
+                value += R[base + m] * change[moved[first + m]]
+            out[row] = value
+            base += w
 
 
 @jit
@@ -125,14 +129,14 @@ def keep_impulses(s: System, k: int) -> None:
 
 
 @jit
-def judge(s: System, k: int, change: Array) -> float:
-    """The worst certificate of all islands, from the rows of the Jacobian and the ``change`` (nv,) of the velocity that came out."""
+def judge(s: System) -> float:
+    """The worst certificate of all islands, from the velocities g.after that came out."""
     g, e, worst = s.stepping, s.stepping.rows, 0.0
     for island in range(g.islands):
         low, high, U = g.island[island], g.island[island + 1], 0.0
         for i in range(low, high):
             for row in range(e.at[i], e.at[i + 1]):
-                e.s[row] = g.scale[row] * (row_velocity(s, i, row, change) + g.goal[row])
+                e.s[row] = g.scale[row] * (g.after[row] + g.goal[row])
                 U = max(U, abs(e.b[row]))
         worst = max(worst, judged(e.kind[low:high], e.at[low : high + 1], e.law[low:high], e.y, e.s, U))
     return worst
@@ -140,15 +144,15 @@ def judge(s: System, k: int, change: Array) -> float:
 
 @jit
 def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Array) -> float:
-    """Impulses of the k selected contacts, whose rows are known; change (nv,), of the velocity: without them, then with them.
+    """Impulses of the k selected contacts, whose rows are known; change (nv,), of the velocity: without them, then with them, which
+    g.after tells of the rows.
 
     Gives the worst certificate.
     """
     g, e, worst = s.stepping, s.stepping.rows, 0.0
+    row_velocities(s, k, change, g.free)
     for i in range(k):
         first, c = e.at[i], s.selected[i]
-        for row in range(first, e.at[i + 1]):
-            g.free[row] = row_velocity(s, i, row, change)
         if e.kind[i] == JOINT:
             e.law[i, 0] = s.contacts.reach[c] * h / g.scale[first]
         elif e.kind[i] == FRICTION:
@@ -166,7 +170,8 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
             return worst
     keep_impulses(s, k)
     add_motion(s, e.z, change)
-    return judge(s, k, change)
+    row_velocities(s, k, change, g.after)
+    return judge(s)
 
 
 @jit
@@ -176,7 +181,7 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
     ``free`` (nv,) is the one without impulses. q_m, in st.work, may be corrected, see stepping_depths.py.
     """
     nq, k, certificate, count = s.q.shape[0], 0, 0.0, st.closed.shape[0]
-    before, change = st.work[nq:], np.empty(v.shape[0])
+    before, change = st.work[nq:], s.stepping.change
     for c in range(count):
         st.closed[c] = 0
         st.suspects[c] = 0

@@ -38,6 +38,9 @@ class Stepping(Struct):
     root: Int1  # (nv,) the tree of each velocity
     bias: Float2  # (2, nv) at q_m with the velocity before, and with ``ahead``
     ahead: Float1  # (nv,) the velocity half a step ahead
+    without: Float1  # (nv,) after the step, without impulses
+    next: Float1  # (nv,) after the step
+    change: Float1  # (nv,) of the velocity in the step
     spins: Float1  # (nv,) 1 where the velocity is that of a rotation, with a mimic joint's ratio if that is more; 0 elsewhere
     push: Float1  # (contacts,) impulses of the last solution along the normals [N s]
     drag: Float2  # (contacts, 3) and in their tangents, world axes
@@ -46,16 +49,18 @@ class Stepping(Struct):
     island: Int1  # (contacts + 1,) the first contact of each island, then the number of contacts
     group: Int1  # (trees,) how islands are found: another tree of the same island, itself for the last
     sorted: Int1  # (contacts,)
+    number: Int1  # (trees,) of the island that a tree stands for, -1: none
+    many: Int1  # (contacts,) of an island
     R: Float1  # rows of the Jacobian, as Sparse.B
     U: Float1  # (rows,) relative velocities before [m/s]
     free: Float1  # (rows,) after the step, without impulses [m/s]
+    after: Float1  # (rows,) and with them
     goal: Float1  # (rows,) what is added to them, so that the law asks for velocities >= 0 [m/s]
     D: Float2  # (rows, 3) directions, world axes
     scale: Float1  # (rows,) of each row, 1/√(R M⁻¹ Rᵀ) [√kg]
     row: Float2  # (nv, 3) zeros
     half: Float2  # (most velocities that move a contact, 3) room for its rows of B
     place: Float1  # (3,) room for a place
-    motion: Float1  # (6,) room for a velocity and its rate
     root_inverse: Float1  # (nv,) 1/√D of M = Lᵀ D L
 
 
@@ -78,20 +83,22 @@ def stepping_memory(tree: Tree, contacts: Contacts, surfaces: Surfaces, used: bo
         higher=np.array(higher, dtype=np.int64),
         tree=np.array([(own[0], own[-1]) for own in roots], dtype=np.int64).reshape(-1, 2),
         root=root.astype(np.int64),
-        **_zeros(nv, "ahead"),
+        **_zeros(nv, "ahead", "without", "next", "change"),
         bias=np.zeros((2, nv)),
         spins=_spins(tree, nv),
         push=np.zeros(count),
         drag=np.zeros((count, 3)),
         rows=_sparse(count, nv, int(3 * widths.sum()), np.array([j for own in lists for j in own], dtype=np.int64)),
-        **{name: np.zeros(size, np.int64) for name, size in (("island", count + 1), ("group", nv), ("sorted", count))},
+        **{
+            name: np.zeros(size, np.int64)
+            for name, size in (("island", count + 1), ("group", nv), ("sorted", count), ("number", nv), ("many", count))
+        },
         R=np.zeros(int(3 * widths.sum())),
         D=np.zeros((3 * count, 3)),
-        **_zeros(3 * count, "U", "free", "goal", "scale"),
+        **_zeros(3 * count, "U", "free", "after", "goal", "scale"),
         row=np.zeros((nv, 3)),
         half=np.zeros((int(max(widths, default=0)), 3)),
         **_zeros(3, "place"),
-        **_zeros(6, "motion"),
         root_inverse=np.zeros(nv),
     )
 

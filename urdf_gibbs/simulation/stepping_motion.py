@@ -97,14 +97,12 @@ def factorise_damped(s: System, h: float) -> int:
 
 
 @jit
-def free_velocity(s: System, h: float, free: Array) -> int:
+def free_velocity(s: System, h: float, before: Array, free: Array) -> int:
     """free (nv,): the velocity at the end of the step without contacts; s.q, s.v are those of the middle, with the velocity before."""
     status = factorise_damped(s, h)
     if status != OK:
         return status
     nv, a, g = s.v.shape[0], s.a, s.stepping
-    before = np.empty(nv)
-    copy(s.v, before)
     for turns in range(2):  # with the velocity before, then half a step ahead
         for m in range(nv if turns == 1 else 0):
             s.v[m] = before[m] + 0.5 * h * a[m]

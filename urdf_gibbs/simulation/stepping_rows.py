@@ -8,12 +8,13 @@ import numpy as np
 
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL
 from urdf_gibbs.contact.dense import IMMOVABLE
-from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, contact_motion
-from urdf_gibbs.contact.tangents import relative_motion, tangents
+from urdf_gibbs.contact.kinematics import DRY, LIMIT, PAIR, WALL, contact_motion
+from urdf_gibbs.contact.surfaces import MOVES, STILL, wall_path
+from urdf_gibbs.contact.tangents import tangents
 from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import STATIC
 from urdf_gibbs.simulation.layout import GAP, GRADIENT, RATE, State, System
-from urdf_gibbs.simulation.rows import update_bodies
+from urdf_gibbs.simulation.rows import update_columns
 
 Array = Any
 
@@ -59,7 +60,7 @@ def select_by_island(s: System, st: State) -> int:
             g.sorted[k] = c
             k += 1
             group[last_of(group, g.tree[c, 0])] = last_of(group, g.tree[c, 1])
-    number, count = np.empty(group.shape[0], np.int64), np.empty(k + 1, np.int64)
+    number, count = g.number, g.many
     for j in range(group.shape[0]):
         number[j] = -1
     g.islands = 0
@@ -101,16 +102,21 @@ def add_rows(s: System, body: int, x: Array, sign: float, first: int, rows: int)
 
 @jit
 def pack_rows(s: System, i: int, row: int, base: int, rows: int) -> None:
-    """The rows in g.row, which become zero again, as rows of contact i, from g.R[base] on; and their half solutions in g.rows.B."""
+    """The rows in g.row, which become zero again, as rows of contact i, from g.R[base] on, with their velocities R v in g.U; and their half
+    solutions in g.rows.B."""
     g, e, M = s.stepping, s.stepping.rows, s.M
     first, w, moved, higher = e.column_at[i], e.width[i], g.moved, g.higher
-    R, B, half = g.R, e.B, g.half
+    R, B, half, x, y, z = g.R, e.B, g.half, 0.0, 0.0, 0.0
     for m in range(w):
         own = g.row[moved[first + m]]
         for r in range(rows):
             R[base + r * w + m] = own[r]
+        speed = s.v[moved[first + m]]
+        x, y, z = x + own[0] * speed, y + own[1] * speed, z + own[2] * speed
         for r in range(3):
             half[m, r], own[r] = own[r], 0.0
+    for r in range(rows):
+        g.U[row + r] = x if r == 0 else y if r == 1 else z
     x, y, z = 0.0, 0.0, 0.0
     for m in range(w):
         a, b, c, j = half[m, 0], half[m, 1], half[m, 2], moved[first + m]
@@ -133,16 +139,16 @@ def pack_rows(s: System, i: int, row: int, base: int, rows: int) -> None:
 
 @jit
 def contact_rows(s: System, i: int, c: int, t: float, row: int, base: int, rows: int) -> None:
-    """After contact_motion: gap of contact c, and velocities, directions and rows of its normal and, with three rows, its tangents.
+    """After contact_motion: gap of contact c, directions and rows of its normal and, with three rows, its tangents, and the velocities
+    along them, R v without that of the wall.
 
     Of dry friction its joint's velocity and row.
     """
-    g, out, contacts, x = s.stepping, s.out, s.contacts, s.x
-    place, motion = g.place, g.motion
-    s.gap[i], g.U[row] = out[0] / out[3], out[1] / out[3]
+    g, out, contacts, x, place = s.stepping, s.out, s.contacts, s.x, s.stepping.place
+    s.gap[i] = out[0] / out[3]
     g.D[row, 0], g.D[row, 1], g.D[row, 2] = out[4], out[5], out[6]
     if contacts.kind[c] == DRY:
-        s.gap[i], g.U[row] = 0.0, s.v[contacts.index[c, 1]]
+        s.gap[i] = 0.0
         g.D[row, 0], g.D[row, 1], g.D[row, 2] = 0.0, 0.0, 0.0
         g.row[contacts.index[c, 1], 0] = 1.0
     elif contacts.kind[c] == LIMIT:
@@ -152,13 +158,14 @@ def contact_rows(s: System, i: int, c: int, t: float, row: int, base: int, rows:
             place[m] = x[m] - contacts.share[c] * out[4 + m]
         if rows == 3:
             tangents(out[4], out[5], out[6], g.D[row + 1 : row + 3])
-            relative_motion(s, c, t, motion)
-            for r in range(row + 1, row + 3):
-                g.U[r] = g.D[r, 0] * motion[0] + g.D[r, 1] * motion[1] + g.D[r, 2] * motion[2]
         add_rows(s, contacts.body[c, 0], place, 1.0, row, rows)
         if contacts.kind[c] == PAIR:
             add_rows(s, contacts.body[c, 1], place, -1.0, row, rows)
     pack_rows(s, i, row, base, rows)
+    if contacts.kind[c] == WALL and s.surfaces.integers[contacts.surface[c], MOVES] != STILL:
+        d = wall_path(s.surfaces, contacts.surface[c], t)
+        for r in range(row, row + rows):
+            g.U[r] -= g.D[r, 0] * d[0] + g.D[r, 1] * d[1] + g.D[r, 2] * d[2]
 
 
 @jit
@@ -168,9 +175,7 @@ def make_rows(s: System, t: float, k: int, rough: bool) -> int:
     Those of the normals alone where friction does not matter (``rough`` is False).
     """
     g, e, n, base = s.stepping, s.stepping.rows, 0, 0
-    for m in range(s.b.shape[0]):
-        s.b[m] = 0.0
-    update_bodies(s)
+    update_columns(s)
     for i in range(k):
         c = s.selected[i]
         e.at[i], e.start[i], e.column_at[i], e.width[i] = n, base, g.first[c], g.first[c + 1] - g.first[c]
@@ -178,7 +183,7 @@ def make_rows(s: System, t: float, k: int, rough: bool) -> int:
         rows = 1
         if rough and s.contacts.friction[c, STATIC] > 0.0:
             e.kind[i], rows = FRICTION, 3
-        contact_motion(s, c, t)
+        contact_motion(s, c, t)  # for the place: what it says of velocities is of other states
         contact_rows(s, i, c, t, n, base, rows)
         n += rows
         base += rows * e.width[i]

@@ -12,9 +12,10 @@ from urdf_gibbs.contact.coulomb.certificate import SOLVED, judged
 from urdf_gibbs.contact.coulomb.infeasible import admissible
 from urdf_gibbs.contact.coulomb.modes import polish
 from urdf_gibbs.contact.coulomb.problem import MANY, impulses
-from urdf_gibbs.contact.coulomb.scaled import JOINT
+from urdf_gibbs.contact.coulomb.scaled import JOINT, Array
 from urdf_gibbs.contact.coulomb.sparse import Sparse, count_columns, forget_columns, gather_motion, own_blocks, sweep_sparse, velocities
 from urdf_gibbs.contact.coulomb.sparse_newton import largest_impulse, polish_sparse
+from urdf_gibbs.contact.coulomb.sticking import stick
 from urdf_gibbs.contact.dense import largest_of
 from urdf_gibbs.engine.jit import entry, jit
 
@@ -48,11 +49,39 @@ def largest_velocity(g: Sparse, low: int, high: int) -> float:
 
 
 @jit
+def rough_block(g: Sparse, j: int, spread: Array, block: Array) -> None:
+    """block (3, 3): the rows of a contact, which stand in spread (count, 3) by the places of their columns, times those of contact j,
+    which has three of them."""
+    B, columns, place, w, first, base = g.B, g.columns, g.place, g.width[j], g.column_at[j], g.start[j]
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for m in range(w):
+        own = spread[place[columns[first + m]]]
+        x, y, z = own[0], own[1], own[2]
+        a, b, c = B[base + m], B[base + w + m], B[base + 2 * w + m]
+        xx, xy, xz = xx + x * a, xy + x * b, xz + x * c
+        yx, yy, yz = yx + y * a, yy + y * b, yz + y * c
+        zx, zy, zz = zx + z * a, zy + z * b, zz + z * c
+    block[0, 0], block[0, 1], block[0, 2] = xx, xy, xz
+    block[1, 0], block[1, 1], block[1, 2] = yx, yy, yz
+    block[2, 0], block[2, 1], block[2, 2] = zx, zy, zz
+
+
+@jit
+def single_block(g: Sparse, j: int, spread: Array, block: Array) -> None:
+    """The same for a contact j with one row: the first column of block."""
+    x, y, z, first, base = 0.0, 0.0, 0.0, g.column_at[j], g.start[j]
+    for m in range(g.width[j]):
+        own, value = spread[g.place[g.columns[first + m]]], g.B[base + m]
+        x, y, z = x + own[0] * value, y + own[1] * value, z + own[2] * value
+    block[0, 0], block[1, 0], block[2, 0] = x, y, z
+
+
+@jit
 def make_dense(g: Sparse, low: int, high: int, count: int) -> None:
     """The island as a dense problem, with y as the start; its columns have their place in g.place."""
     problem, B, columns, place = g.dense, g.B, g.columns, g.place
     first, n = g.at[low], g.at[high] - g.at[low]
-    K, spread = problem.K, np.zeros((count, 3))  # the rows of a contact
+    K, spread, block = problem.K, np.zeros((count, 3)), np.empty((3, 3))  # the rows of a contact; what two do to each other
     for i in range(low, high):
         c, a, w, at = i - low, g.at[i] - first, g.width[i], g.column_at[i]
         rows = g.at[i + 1] - g.at[i]
@@ -63,22 +92,18 @@ def make_dense(g: Sparse, low: int, high: int, count: int) -> None:
             for m in range(w):
                 spread[place[columns[at + m]], r] = B[g.start[i] + r * w + m]
         for j in range(low, i + 1):
-            w, at = g.width[j], g.column_at[j]
-            for e in range(g.at[j + 1] - g.at[j]):
-                base, other = g.start[j] + e * w, g.at[j] - first + e
-                x, y, z = 0.0, 0.0, 0.0
-                for m in range(w):
-                    column, value = place[columns[at + m]], B[base + m]
-                    x += spread[column, 0] * value
-                    y += spread[column, 1] * value
-                    z += spread[column, 2] * value
-                for r in range(rows):
-                    total = x if r == 0 else y if r == 1 else z
-                    K[(a + r) * n + other] = total
-                    K[other * n + a + r] = total
-        for m in range(g.column_at[i], g.column_at[i] + g.width[i]):
-            for r in range(3):
-                spread[place[columns[m]], r] = 0.0
+            other, many = g.at[j] - first, g.at[j + 1] - g.at[j]
+            if many == 3:
+                rough_block(g, j, spread, block)
+            else:
+                single_block(g, j, spread, block)
+            for r in range(rows):
+                for e in range(many):
+                    K[(a + r) * n + other + e] = block[r, e]
+                    K[(other + e) * n + a + r] = block[r, e]
+        for m in range(at, at + w):
+            own = spread[place[columns[m]]]
+            own[0], own[1], own[2] = 0.0, 0.0, 0.0
     problem.at[high - low], problem.count = n, high - low
 
 
@@ -88,7 +113,9 @@ def ask_dense(g: Sparse, low: int, high: int, count: int) -> float:
     make_dense(g, low, high, count)
     k, n, certificate = high - low, g.at[high] - g.at[low], 0.0
     S, p, kind, at = g.dense.K[: n * n].reshape((n, n)), g.dense.p[:n], g.kind[low:high], g.dense.at[: k + 1]
-    certificate = polish(S, g.dense.b[:n], kind, at, g.law[low:high], p, FEW_STEPS, ENOUGH) / max(1.0, largest_of(p))
+    certificate = stick(S, g.dense.b[:n], kind, at, g.law[low:high], p, GOOD)
+    if not certificate <= GOOD:
+        certificate = polish(S, g.dense.b[:n], kind, at, g.law[low:high], p, FEW_STEPS, ENOUGH) / max(1.0, largest_of(p))
     if not certificate <= GOOD:
         certificate = impulses(g.dense)
     first = g.at[low]
