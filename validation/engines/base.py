@@ -38,23 +38,22 @@ class Engine:
         seconds, worst, most, done, began = 0.0, np.zeros(3), 0, 0, time.process_time()
         while done < count and seconds < LONGEST:
             if self.held is not None:
-                if self.reads_joints:
-                    seconds += time.process_time() - began
                 q, v = self.joints()
                 if self.reads_joints:
                     began = time.process_time()
                 self.push(60.0 * (self.held - q) - 1.0 * v)
             self.steps(every)
             done += every
-            if done % stretch == 0:
-                seconds += time.process_time() - began
+            sampled = done % stretch == 0
+            if sampled or self.reads_joints:
+                now = time.process_time()
+                seconds, began = seconds + now - began, now
+            if sampled or seconds >= LONGEST:
                 found = self.contacts()
                 most = max(most, sum(1 for _, f, _, _ in found if f @ f > 0.0))
                 for n, f, u, gap in found:
                     worst = np.maximum(worst, [*broken_law(scene, n, f, u), -gap])
                 began = time.process_time()
-        if done % stretch:
-            seconds += time.process_time() - began
         cone, power, depth = worst.tolist()
         return {"steps": done, "seconds": seconds, "contacts": most, "cone": cone, "power": power, "depth": depth}
 
