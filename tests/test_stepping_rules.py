@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 import urdf_gibbs as ug
 from urdf_gibbs import load, simulate, walls
+from urdf_gibbs.contact.points import ContactPoint
+from urdf_gibbs.simulation.stepping_contacts import push_out, row_velocities
 
 Array = NDArray[np.float64]
 
@@ -125,3 +127,83 @@ def test_a_bounce_that_turns_a_motion_around_gives_no_energy() -> None:
         assert energy.max() < (1.0 + waver) * energy[0]
         struck += int(run.contact_forces.max() > 0.0)
     assert struck > 4
+
+
+def tower(levels: int) -> tuple[ug.Robot, list[ContactPoint], list[tuple[str, str]], Array]:
+    """Boxes of 1 kg on each other, which touch by balls of radius 0.02 at their corners: links, balls, pairs of them, and q."""
+    sides = [(x, y, z) for x in (-0.08, 0.08) for y in (-0.08, 0.08) for z in (-0.08, 0.08)]
+    text = "".join(
+        f'<link name="b{n}"><inertial><mass value="1"/>{INERTIA.format(0.0067)}</inertial></link>'
+        f'<joint name="j{n}" type="floating"><parent link="w"/><child link="b{n}"/></joint>'
+        for n in range(levels)
+    )
+    points = [ContactPoint(f"b{n}.{i}", n, place, 0.02) for n in range(levels) for i, place in enumerate(sides)]
+    pairs = [(f"b{n + 1}.{i - 1}", f"b{n}.{i}") for n in range(levels - 1) for i in (1, 3, 5, 7)]
+    q = np.concatenate([[0.0, 0.0, 0.1 + 0.2 * n, 0, 0, 0, 1] for n in range(levels)])
+    return load(f'<robot name="tower"><link name="w"/>{text}</robot>'), points, pairs, q
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_a_tower_stands(restitution: float) -> None:
+    """Five boxes at rest: nothing moves, nothing bounces, every contact sticks for all of the run and carries a quarter of what is above."""
+    robot, points, pairs, q = tower(5)
+    run = simulate(
+        robot,
+        q,
+        None,
+        0.1,
+        scheme="time_stepping",
+        step=1e-3,
+        walls=FLOOR,
+        points=points,
+        pairs=pairs,
+        friction=0.7,
+        restitution=restitution,
+    )
+    assert np.abs(run.v).max() < 1e-12 and np.abs(run.q - q).max() < 1e-12
+    assert run.statistics["bounces"] == 0
+    assert {(phase.mode, phase.start, phase.end) for phase in run.phases} == {("stick", 0.0, np.inf)} and len(run.phases) == 20
+    force = run.contact_forces[1:]
+    load_of = sorted(force[-1][force[-1] > 0.0])
+    assert load_of == pytest.approx(np.repeat([1, 2, 3, 4, 5], 4) * G / 4, rel=1e-6)  # the shortest of many that carry the same
+
+
+def test_what_has_pushed_opens_freely() -> None:
+    """Lifted with three times its weight from 0.05 s on, the upper of two boxes goes up with 2 g, and the lower one stays."""
+    robot, points, pairs, q = tower(2)
+
+    def controller(t: float, q: Array, v: Array) -> Array:
+        return np.array([0.0] * 8 + [3.0 * G if t > 0.0495 else 0.0] + [0.0] * 3)
+
+    run = stepped(
+        robot, q, None, 0.15, 1e-3, walls=FLOOR, points=points, pairs=pairs, friction=0.7, controller=controller, controller_rate=1000.0
+    )
+    assert run.v[-1, 8] == pytest.approx(2.0 * G * 0.1, rel=1e-9)
+    assert np.abs(np.delete(run.v, 8, axis=1)).max() < 1e-12
+    assert (run.contact_forces[51:] > 0.0).sum(axis=1).max() == 4  # those on the floor
+
+
+def test_what_a_solver_has_left_is_pushed_out() -> None:
+    """Two boxes at rest on each other, whose velocities are made wrong after a step: both sink, by 1e-6 and 3e-6 m/s.
+
+    Further impulses stop them, with which momentum is kept: 3e-6 N s between them, 4e-6 N s from the floor, for 1 kg each.
+    """
+    robot, points, pairs, q = tower(2)
+    simulator = ug.Simulator(
+        robot, scheme="time_stepping", step=1e-3, walls=FLOOR, points=points, pairs=pairs, friction=0.7, restitution=0.0
+    )
+    simulator.run(q, None, 3e-3)
+    system, state = simulator._program.system, simulator._program.state
+    stepping = system.stepping
+    v, push, count = stepping.next.copy(), stepping.push.copy(), int(stepping.island[stepping.islands])
+    v[2] -= 1e-6
+    v[8] -= 3e-6
+    row_velocities(system, count, v - state.work[robot.nq :], stepping.after)
+    push_out(system, state, 2.5e-3, count, v)
+    assert count == 8 and np.abs(v).max() < 1e-15
+    on_floor = np.array(["|" in name for name in simulator._facts.names])
+    assert on_floor.any() and not on_floor.all()
+    more = stepping.push - push
+    assert more.min() > -1e-15
+    assert more[~on_floor].sum() == pytest.approx(3e-6, rel=1e-6) and more[on_floor].sum() == pytest.approx(4e-6, rel=1e-6)
+    assert np.abs(stepping.after[: system.stepping.rows.at[count]]).max() < 1e-14  # the rows know

@@ -173,7 +173,7 @@ def one_step(s: System, st: State, r: Record, until: float) -> int:
     keep_forces(s, st, r, h, k)
     add_impulse_work(s, st, k)
     st.deepest, st.worst_certificate = max(st.deepest, g.depth), max(st.worst_certificate, g.certificate)
-    copy(st.work[:nq], st.y)
+    copy(st.work, st.y)
     copy(v, st.y[nq:])
     move(s.tree, st.y[:nq], st.y[nq:], 0.5 * h)
     st.time = until if whole else st.time + h

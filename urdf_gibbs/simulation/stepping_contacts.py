@@ -15,16 +15,17 @@ from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.friction_layout import KINETIC, STATIC, STICKS
 from urdf_gibbs.simulation.layout import JAMMED, NOT_FINITE, OK, Record, State, System
 from urdf_gibbs.simulation.rows import load_state
-from urdf_gibbs.simulation.stepping_depths import DEEP, bring_back, depth, find_gaps
+from urdf_gibbs.simulation.stepping_depths import DEEP, bring_back, depth, find_gaps, find_shift
 from urdf_gibbs.simulation.stepping_motion import add_motion
-from urdf_gibbs.simulation.stepping_rows import add_closing, make_rows, select_by_island
+from urdf_gibbs.simulation.stepping_rows import add_closing, add_pushing, make_rows, select_by_island
 
 Array = Any
 
-STILL = 1e-8  # m/s: what slides slower sticks
+STILL = 1e-8  # m/s: what slides slower sticks, what approaches slower rests
 SOLVED = 1e-6  # certificates above this: once more from zero, then without restitution
 GAIN = 1e-9  # of the energies that impulses exchange: a gain beyond rounding
 USELESS = 1e-2  # certificates above this: there is no solution
+EXACT = 1e-9  # certificates above this leave velocities of approach that count
 
 
 # what is asked for ------------------------------------------------------------------------------------
@@ -55,7 +56,8 @@ def set_goals(s: System, st: State, low: int, high: int, bounces: bool) -> None:
     for i in range(low, high):
         c, first = s.selected[i], e.at[i]
         before, restitution, without = g.U[first], s.contacts.restitution[c], g.free[first]
-        st.suspects[c] = 1 if bounces and restitution > 0.0 and before < 0.0 and -2.0 * restitution * before > before - without else 0
+        closes = bounces and st.closed[c] == 1 and before < -STILL
+        st.suspects[c] = 1 if closes and restitution > 0.0 and -2.0 * restitution * before > before - without else 0
         for row in range(first, e.at[i + 1]):
             g.goal[row] = restitution * g.U[row] if st.suspects[c] and (row == first or st.law == MOREAU) else 0.0
         if not st.suspects[c]:
@@ -175,6 +177,32 @@ def solve_islands(s: System, st: State, r: Record, h: float, k: int, change: Arr
 
 
 @jit
+def push_out(s: System, st: State, t: float, k: int, v: Array) -> None:
+    """What the solver has left of velocities of approach is taken away, by the least further impulses along the normals of the k contacts.
+
+    They leave no cone and belong to g.push; v (nv,) and g.after follow.
+    """
+    g, e, change = s.stepping, s.stepping.rows, s.stepping.change
+    for i in range(k):
+        s.rate[i] = g.after[e.at[i]] + g.goal[e.at[i]]
+    load_state(s, st.work)
+    make_rows(s, t, k, False)
+    for i in range(k):
+        s.gap[i] = s.rate[i]
+    if find_shift(s, k, change):
+        for i in range(k):
+            if e.kind[i] != JOINT:
+                g.push[s.selected[i]] += g.scale[i] * e.y[i]
+        for m in range(v.shape[0]):
+            v[m] += change[m]
+    make_rows(s, t, k, True)
+    start_from(s, 0, k, True)
+    for m in range(v.shape[0]):
+        change[m] = v[m] - st.work[s.q.shape[0] + m]
+    row_velocities(s, k, change, g.after)
+
+
+@jit
 def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Array, v: Array) -> int:
     """v (nv,): the velocity after the step, with the impulses of all contacts that close; minus a status, or how many they are.
 
@@ -198,6 +226,8 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         if status != OK:
             return -status
         added = add_closing(st, g.horizon) if closing < s.friction.joints else 0
+        if turns == 0:
+            added += add_pushing(s, st)
         closing += added
         if added == 0 and (turns > 0 or s.friction.joints == count):
             break
@@ -212,6 +242,8 @@ def solve_contacts(s: System, st: State, r: Record, t: float, h: float, free: Ar
         for m in range(change.shape[0]):
             v[m] = before[m] + change[m]
     g.certificate = certificate
+    if certificate > EXACT:
+        push_out(s, st, t, k, v)
     if k == 0:
         keep_impulses(s, 0)
     return k

@@ -35,7 +35,7 @@ MOST_ROUNDS = 20
 def find_gaps(s: System, st: State, t: float, v: Array) -> int:
     """st.new_gaps of all contacts at q_m in st.work, with the velocity v (nv,)."""
     nq = s.q.shape[0]
-    copy(st.work[:nq], st.new)
+    copy(st.work, st.new)
     copy(v, st.new[nq:])
     return update_gaps(s, st, t, 1)
 
