@@ -200,10 +200,10 @@ def test_what_a_solver_has_left_is_pushed_out() -> None:
     v[8] -= 3e-6
     row_velocities(system, count, v - state.work[robot.nq :], stepping.after)
     push_out(system, state, 2.5e-3, count, v)
-    assert count == 8 and np.abs(v).max() < 1e-15
+    assert count == 8 and np.abs(v).max() < 3e-12  # 1e-6 of what was wrong, which is what a motion is solved to
     on_floor = np.array(["|" in name for name in simulator._facts.names])
     assert on_floor.any() and not on_floor.all()
     more = stepping.push - push
-    assert more.min() > -1e-15
+    assert more.min() >= 0.0
     assert more[~on_floor].sum() == pytest.approx(3e-6, rel=1e-6) and more[on_floor].sum() == pytest.approx(4e-6, rel=1e-6)
-    assert np.abs(stepping.after[: system.stepping.rows.at[count]]).max() < 1e-14  # the rows know
+    assert np.abs(stepping.after[: system.stepping.rows.at[count]]).max() < 3e-12  # the rows know
