@@ -8,7 +8,8 @@ A wheel of radius R and width b that has sunk in by z touches from the angle θ1
                     jx = R (Rω (θ1 - θ) - v (sin θ1 - sin θ)) / u,  jy = R (θ1 - θ) v_y / u,  u = max(|Rω|, |v|, REST)
 
 and forces b R ∫ (σ cos θ + τ sin θ) along the normal, b R ∫ (τ cos θ - σ sin θ) along the heading, b R² ∫ τ about the axle. With Rω > v,
-jx is Wong's R ((θ1 - θ) - (1 - s)(sin θ1 - sin θ)). Bulldozing at the sides, grousers and ruts of wheels in front are left out.
+jx is Wong's R ((θ1 - θ) - (1 - s)(sin θ1 - sin θ)). Bulldozing at the sides, grousers and ruts of wheels in front are left out, and soil
+that is relieved springs back along the same curve. Below REST the stresses are those of a viscous fluid: on a slope a parked wheel creeps.
 
 J. Y. Wong and A. R. Reece, J. Terramechanics 4 (1967); G. Ishigami et al., J. Field Robotics 24 (2007), for both directions at once.
 """
@@ -29,6 +30,7 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 Array = NDArray[np.float64]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)  # of each of the two parts of the arc
+SIDES = np.polynomial.legendre.leggauss(3) * np.array([[1.0], [0.5]])  # of thin discs across the width, and their shares of it
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,15 @@ SOILS = {
 }
 
 
-def soil_named(name: str) -> Soil:
-    """One of SOILS; UnknownNameError where there is none."""
-    if name not in SOILS:
-        raise UnknownNameError("soil", name, tuple(SOILS))
-    return SOILS[name]
+def soil_of(given: Soil | str | None) -> Soil | None:
+    """A soil, or one of SOILS by its name; ArgumentError for what is none, UnknownNameError where there is no such name."""
+    if given is None or isinstance(given, Soil):
+        return given
+    if not isinstance(given, str):
+        raise ArgumentError(f"soil={given!r}, expected a Soil, its name or None: {', '.join(SOILS)}")
+    if given not in SOILS:
+        raise UnknownNameError("soil", given, tuple(SOILS))
+    return SOILS[given]
 
 
 class Forces(NamedTuple):

@@ -56,7 +56,7 @@
     slip = 0.2                      # a limiter holds the slip of each wheel below this; none where it is not given
     rate = 200.0
 
-    [soil]                          # that yields under the wheels, in the place of rigid ground; scheme = "time_stepping"
+    [soil]                          # that yields under the wheels, in the place of rigid ground, with either scheme
     kind = "lunar"                  # or fjs1; and n, kc, kphi, cohesion, friction_angle, shear_modulus, a0, a1, damping (contact/soil.py)
     cohesion = 170.0
 
@@ -69,6 +69,7 @@
     cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
     rims = 3                        # of each wheel, evenly over its width; without it 2, or as many as a terrain's grid needs
     crown = 0.01                    # m: the outer rims are smaller by this, as a tread that is an arc
+    tyres = 0.05                    # m: radius of the edges of all wheels, or {link = 0.05, ...}; with half of the width a wheel is a torus
     joint_limits = false
     damping = false
     joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given

@@ -250,6 +250,7 @@ CONTACTS = Record(
         "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
         "rims": Key(Number(least=1.0, meaning="a whole number of 1 or more")),
         "crown": Key(NOT_NEGATIVE, 0.0),
+        "tyres": Key(Deferred(), 0.0),
     }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
