@@ -38,10 +38,10 @@ class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
     Or, with ``rim`` [m] above 0, a circle of that radius about ``position``, around ``axis`` (a unit vector): a wheel's edge, which touches
-    with the nearest of its points and rolls; with a ``radius`` as well a torus, a tyre whose tube has that radius. In a pair ``half`` [m] makes it a capsule: a sphere about each point of the segment from
-    ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the URDF link it came from; that link may be merged into the body, or
-    hinged to it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the
-    wall's, or else the simulation's.
+    with the nearest of its points and rolls; with a ``radius`` as well a torus, a tyre whose tube has that radius. In a pair ``half`` [m]
+    makes it a capsule: a sphere about each point of the segment from ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the
+    URDF link it came from; that link may be merged into the body, or hinged to it at this very point. ``friction`` is its coefficient of
+    Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or else the simulation's.
     """
 
     name: str

@@ -106,7 +106,7 @@ def arc(w: Any, radius: float, width: float, low: float, high: float, theta1: fl
 
 @jit
 def disc_speeds(w: Any, k: int, i: int, side: float, frame: Array, speeds: Array) -> float:
-    """speeds (5,) of a disc as in ``arc``, its middle being ``side`` [m] along the axle of wheel k, on surface i; -1.0 if it goes backwards.
+    """speeds (5,) of a disc as in ``arc``, its middle being ``side`` [m] along the axle of wheel k, on surface i; -1.0 where it goes back.
 
     frame (3, 3): up from the ground in the plane of the disc, along, and the axle.
     """

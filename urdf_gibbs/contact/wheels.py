@@ -94,9 +94,9 @@ def _inside(one: ContactPoint, other: ContactPoint, tube: float) -> tuple[Contac
             f"tyres: {tube:g} m on {one.link!r}, expected at most half of the width of the wheel and its radius, {most:g} m"
         )
     inwards = tube / width * np.subtract(other.position, one.position)
-    rim = {"radius": tube, "rim": max(one.rim - tube, SAME)}
-    near, far = replace(one, position=vec3(one.position + inwards), **rim), replace(other, position=vec3(other.position - inwards), **rim)
-    return near, far, max(0.0, width - 2.0 * tube)
+    rim = max(one.rim - tube, SAME)
+    near = replace(one, position=vec3(one.position + inwards), radius=tube, rim=rim)
+    return near, replace(other, position=vec3(other.position - inwards), radius=tube, rim=rim), max(0.0, width - 2.0 * tube)
 
 
 def _tread(one: ContactPoint, other: ContactPoint, count: int, crown: float) -> list[ContactPoint]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.contact.points import ContactPoint, resolve_points
 from urdf_gibbs.contact.soil import NODES, SIDES, WEIGHTS, Soil
-from urdf_gibbs.contact.soil_forces import FORCE, LOAD, OUT, SINKAGE, SLIP, SoilWheels, soil_forces
+from urdf_gibbs.contact.soil_forces import FORCE, LOAD, OUT, SINKAGE, SLIP, UP, SoilWheels, soil_forces
 from urdf_gibbs.contact.surfaces import Surfaces, pack
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
@@ -87,7 +87,7 @@ class OnSoil:
         robot: With wheels: collision cylinders about the axes of their joints.
         soil: Under the wheels.
         walls: The ground.
-        cylinders: Which cylinders are wheels, as in ``simulate``.
+        wheels: Of the robot; None: those of its collision shapes.
 
     Attributes:
         wheels: The wheels.
@@ -96,11 +96,11 @@ class OnSoil:
         ArgumentError: The robot has no wheel, or there is no wall.
     """
 
-    def __init__(self, robot: Robot, soil: Soil, walls: Wall | Sequence[Wall], cylinders: Cylinders = "auto") -> None:
+    def __init__(self, robot: Robot, soil: Soil, walls: Wall | Sequence[Wall], wheels: Sequence[Wheel] | None = None) -> None:
         given = wall_list(walls)
         if not given:
             raise ArgumentError("soil without a wall; expected the ground")
-        self.robot, self.soil, self.wheels = robot, soil, soil_wheels(robot, cylinders)
+        self.robot, self.soil, self.wheels = robot, soil, soil_wheels(robot) if wheels is None else tuple(wheels)
         self._places = kernel(robot, "placements")
         self._jacobians = [self._jacobian(wheel) for wheel in self.wheels]
         self._J = np.zeros((len(self.wheels), 6, robot.nv))
@@ -146,10 +146,11 @@ class OnSoil:
             v: Velocities (nv,).
 
         Returns:
-            "sinkage" (n,) [m], at the deepest place of the width, "slip" (n,), "load" (n,) [N], "force" (n, 3) in world axes [N], and
-            "middle" (n, 3) of the wheel [m].
+            "sinkage" (n,) [m], at the deepest place of the width, "slip" (n,), "load" (n,) [N]; in world axes "force" (n, 3) [N], and
+            "middle" (n, 3) [m] and "axle" (n, 3) of the wheel and "up" (n, 3), in its plane from the ground, zero where it does not touch.
         """
         self.forces(t, q, v)
         w = self._struct
         numbers = {name: w.out[:, k].copy() for name, k in (("sinkage", SINKAGE), ("slip", SLIP), ("load", LOAD))}
-        return {**numbers, "force": w.out[:, FORCE : FORCE + 3].copy(), "middle": w.middle.copy()}
+        up = w.out[:, UP : UP + 3] / np.maximum(np.linalg.norm(w.out[:, UP : UP + 3], axis=1), 1e-300)[:, None]
+        return {**numbers, "force": w.out[:, FORCE : FORCE + 3].copy(), "middle": w.middle.copy(), "axle": w.axle.copy(), "up": up}

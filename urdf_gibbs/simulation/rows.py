@@ -135,8 +135,8 @@ def add_response(s: System, k: int, lam: Array, out: Array) -> None:
 
 @jit
 def joint_torques(s: System, t: float) -> int:
-    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's and those of the soil under wheels, minus damping and the
-    friction of joints that slide."""
+    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, what soil does to wheels, minus damping and friction
+    of joints that slide."""
     if s.constant_torque:
         return OK
     tau, torque, damping, v = s.tau, s.torque, s.damping, s.v

@@ -41,13 +41,14 @@
     kp = 40.0                       # N m/rad, N/m: for all joints, or {q1 = 40.0, ...}; 0 where it is not given
     kd = {q1 = 1.0, q2 = 0.5}       # N m s/rad, N s/m
     pose = {q1 = "pi/6"}            # as in [start]; what is not named is as it is at the start
+    path = [{time = 1.0, q1 = 0.5}, {time = 3.0, q1 = 0.0, q2 = 1.0}]         # from the pose on: where to be when, at rest there
 
-    [controller]                    # of a robot on steered wheels, on a floating base (simulation/drive.py)
+    [controller]                    # of a robot on wheels, on a floating base (simulation/drive.py)
     kind = "drive"
-    steering = ["LFD", "RFD"]       # direction joints, and the wheel of each
-    wheels = ["LFW", "RFW"]
+    wheels = ["LFW", "RFW", "LRW"]  # joints of the driven wheels
+    steering = ["LFD", "RFD"]       # direction joints that carry some of these; without any the wheels turn at different speeds
     speed = 0.3                     # m/s
-    steer = "5 deg"                 # of the first wheel, the others by Ackermann's geometry; or heading, or path = [[x, y], ...]
+    steer = "5 deg"                 # of the first steered wheel, the others by Ackermann's geometry; or heading, or path = [[x, y], ...]
     look_ahead = 1.0                # m, on a path or to a heading
     ramp = 1.0                      # s, in which speed and angle are reached
     kp = 4000.0                     # 1/s^2 and 1/s, of steering by computed torque
@@ -75,7 +76,8 @@
     joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
     [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield, terrain
-    kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
+    kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls; a heightfield may have
+                                    # file = "ground.npz" in the place of heights, x and y, as walls.save_terrain writes it
     radius = 2.5
     motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity
 

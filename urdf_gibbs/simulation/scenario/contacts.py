@@ -28,9 +28,9 @@ def read_points(values: Values, contacts: dict[str, Any], robot: Robot, walls: S
         tyres = read_tyres(values, contacts.get("tyres", 0.0))
         if tyres is None:
             return None
-        rims, crown, cylinders = contacts.get("rims"), contacts.get("crown") or 0.0, contacts.get("cylinders") or "auto"
+        rolling: Any = contacts.get("cylinders") or "auto"
         try:
-            return wheel_points(robot, rims, crown, walls, cylinders, tyres)
+            return wheel_points(robot, contacts.get("rims"), contacts.get("crown") or 0.0, walls, rolling, tyres)
         except UnknownNameError as problem:
             values.wrong(
                 ("contacts", "tyres", problem.name), shown(problem.name), one_of(problem.name, problem.known, "a link with a wheel: ")
