@@ -136,7 +136,7 @@ def buggy_run(tmp_path: Any, steered: bool, flipped: bool, route: str, duration:
 scheme = "time_stepping"
 step = 2e-3
 restitution = 0.0
-friction = 0.7
+friction = 0.3
 [robot]
 file = "buggy.urdf"
 base = "floating"
@@ -144,12 +144,14 @@ base = "floating"
 root_joint = {{position = [0, 0, 0.1]}}
 [contacts]
 points = "collision"
+rims = 1
 [controller]
 kind = "drive"
 wheels = ["lf_roll", "rf_roll", "lr_roll", "rr_roll"]
 {steering}speed = 0.5
 {route}
-gain = 1.0
+gain = 2.0
+rate = 500
 [[walls]]
 kind = "plane"
 normal = [0, 0, 1]
@@ -170,9 +172,12 @@ def test_a_car_turns_about_its_rear_axle(tmp_path: Any, flipped: bool) -> None:
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_a_robot_without_steering_skids_to_its_heading(tmp_path: Any, flipped: bool) -> None:
+    """But for what friction holds: four wheels of 17 N, 0.3 m from the middle, against torques of gain times the speeds that are asked for."""
     run = buggy_run(tmp_path, False, flipped, "heading = 1.0\nlook_ahead = 0.5", 8.0)
     z, w = run.q[-1, 5:7]
-    assert 2.0 * math.atan2(z, w) == pytest.approx(1.0, abs=0.02) and run.v[-1, 0] == pytest.approx(0.5, rel=0.05)
+    yaw, held = 2.0 * math.atan2(z, w), 4 * 0.3 * 17.2 * math.hypot(0.3, 0.2)
+    most = held / (4 * 2.0 * (2.0 / 0.5 * 0.5 * 0.2 / 0.1) * 0.2 / 0.1)  # rad: where both moments are the same
+    assert 0.0 < 1.0 - yaw < most < 0.15 and run.v[-1, 0] == pytest.approx(0.5, rel=0.05)
 
 
 def test_a_joint_that_may_have_no_torque_cannot_be_driven(tmp_path: Any) -> None:
@@ -294,7 +299,7 @@ def test_a_scenario_names_them() -> None:
         (DRIVE + "steer = 0.1\nslip = 1.0", "from 0 to 0.99"),
         (DRIVE + "steer = 0.1\npose = {}", "unknown key"),
         (DRIVE.replace('"LRW"', '"LRX"') + "steer = 0.1", "there is no joint 'LRX'"),
-        (DRIVE.replace('"LRW"', '"LRD"') + "steer = 0.1", "the axis of 'LRD' is"),
+        (DRIVE.replace('"LRW"', '"LMD"') + "steer = 0.1", "the axis of 'LMD' is"),
         (DRIVE.replace('"LFD"', '"RFD"') + "steer = 0.1", "direction joint 'RFD' carries none of the wheels LFW, LRW"),
         (DRIVE.replace('"LFW", ', "") + "steer = 0.1", "expected two wheels or more, each once"),
         (DRIVE.replace('"LRW"', '"LFW"') + "steer = 0.1", "expected two wheels or more, each once"),

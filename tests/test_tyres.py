@@ -190,6 +190,22 @@ def test_a_torus_rolls_and_wobbles_like_a_coin() -> None:
     np.testing.assert_allclose(Rotation.from_quat(q[:, 3:]).as_matrix().reshape(10, 9).T, other[3:12], atol=1e-7)
 
 
+def test_a_torus_rolls_in_a_bowl() -> None:
+    """In the middle plane of a sphere of radius S it swings like a pendulum of S - R - r, heavier by 1 + I / (m (R + r)^2)."""
+    S, start, time = 1.0, 0.4, 1.5
+    arm = S - R - TUBE
+    share = ABOUT / (R + TUBE) ** 2
+    q0 = (arm * math.sin(start), 0.0, -arm * math.cos(start), 0, 0, 0, 1)
+    run = ug.simulate(free_torus(), q0, None, time, walls=ug.walls.Sphere(S), points=TORUS, friction=2.0, restitution=0.0)
+
+    def rates(_: float, y: Any) -> Any:
+        return y[1], -G / (arm * (1 + share)) * math.sin(y[0])
+
+    angle = solve_ivp(rates, (0, time), (start, 0.0), method="DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
+    assert run.q[-1, 0] == pytest.approx(arm * math.sin(angle), abs=1e-7)
+    assert {phase.mode for phase in run.phases} == {"stick"}
+
+
 @pytest.mark.parametrize("scheme", ["events", "time_stepping"])
 def test_a_torus_rolls_down_an_incline(scheme: Any) -> None:
     """a = g sin θ / (1 + I / (m (R + r)^2))."""

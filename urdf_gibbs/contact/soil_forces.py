@@ -79,12 +79,12 @@ def ground_below(s: Any, i: int, t: float, middle: Array, normal: Array) -> floa
 def arc(w: Any, radius: float, width: float, low: float, high: float, theta1: float, largest: float, speeds: Array, out: Array) -> None:
     """out (6,) += the integrals of soil.py over θ from low to high, then those of τ/j times what a slip of u makes j, and of cos θ.
 
-    speeds (5,): v, Rω, across, u, damped pressure.
+    speeds (6,): v, Rω, across, u, damped pressure, and the way that the wheel goes, from -1 to 1.
     """
     p, half = w.soil, 0.5 * (high - low)
     stiff = p[1] / width + p[2]
     v, tread, across, u = speeds[0], speeds[1], speeds[2], speeds[3]
-    fade = min(1.0, abs(v) / REST)
+    drag = max(-1.0, min(1.0, v / REST))
     for k in range(w.nodes.shape[0]):
         theta = 0.5 * (high + low) + half * w.nodes[k]
         front = theta if theta > largest else theta1 - theta / largest * (theta1 - largest)
@@ -96,8 +96,8 @@ def arc(w: Any, radius: float, width: float, low: float, high: float, theta1: fl
         j = math.sqrt(jx * jx + jy * jy)
         tau = (p[3] + sigma * p[4]) * -math.expm1(-j / p[5]) / max(j, 1e-12)
         weight, sine, cosine = half * w.weights[k], math.sin(theta), math.cos(theta)
-        out[0] += weight * (sigma * cosine + tau * jx * sine)
-        out[1] += weight * (tau * jx * cosine - sigma * sine * fade)
+        out[0] += weight * (sigma * cosine + speeds[5] * tau * jx * sine)
+        out[1] += weight * (tau * jx * cosine - sigma * sine * drag)
         out[2] -= weight * tau * jy
         out[3] += weight * tau * jx
         out[4] += weight * tau * past * radius
@@ -105,8 +105,8 @@ def arc(w: Any, radius: float, width: float, low: float, high: float, theta1: fl
 
 
 @jit
-def disc_speeds(w: Any, k: int, i: int, side: float, frame: Array, speeds: Array) -> float:
-    """speeds (5,) of a disc as in ``arc``, its middle being ``side`` [m] along the axle of wheel k, on surface i; -1.0 where it goes back.
+def disc_speeds(w: Any, k: int, i: int, side: float, frame: Array, speeds: Array) -> None:
+    """speeds (6,) of a disc as in ``arc``, its middle being ``side`` [m] along the axle of wheel k, on surface i.
 
     frame (3, 3): up from the ground in the plane of the disc, along, and the axle.
     """
@@ -119,32 +119,31 @@ def disc_speeds(w: Any, k: int, i: int, side: float, frame: Array, speeds: Array
         v += u * frame[1, m]
         across += u * axle[m]
     tread = w.size[k, 0] * (turn[0] * axle[0] + turn[1] * axle[1] + turn[2] * axle[2])
-    way = -1.0 if (tread if abs(tread) > abs(v) else v) < 0.0 else 1.0
-    speeds[0], speeds[1], speeds[2], speeds[3] = way * v, way * tread, across, max(abs(tread), abs(v), REST)
-    speeds[4] = w.soil[8] * max(0.0, sinks)
-    return way
+    u = max(abs(tread), abs(v), REST)
+    speeds[0], speeds[1], speeds[2], speeds[3] = v, tread, across, u
+    speeds[4], speeds[5] = w.soil[8] * max(0.0, sinks), max(-1.0, min(1.0, (tread + v) / u))
 
 
 @jit
 def add_disc(w: Any, k: int, i: int, number: int, frame: Array, sinkage: float) -> None:
     """Row k of w.out += what surface i does to a disc that has sunk in; frame (3, 3) as in ``disc_speeds``."""
-    radius, width, out, sums, speeds = w.size[k, 0], w.size[k, 1], w.out[k], np.zeros(6), np.empty(5)
+    radius, width, out, sums, speeds = w.size[k, 0], w.size[k, 1], w.out[k], np.zeros(6), np.empty(6)
     side = 0.5 * width * w.sides[number]
-    way = disc_speeds(w, k, i, side, frame, speeds)
-    slip = max(-1.0, min(1.0, (speeds[1] - speeds[0]) / speeds[3]))
+    disc_speeds(w, k, i, side, frame, speeds)
+    slip = max(-1.0, min(1.0, speeds[5] * (speeds[1] - speeds[0]) / speeds[3]))
     theta1 = math.acos(1.0 - sinkage / radius)
     largest = max(0.01, min(0.99, w.soil[6] + w.soil[7] * slip)) * theta1
     arc(w, radius, width, largest, theta1, theta1, largest, speeds, sums)
     arc(w, radius, width, 0.0, largest, theta1, largest, speeds, sums)
     patch = w.shares[number] * width * radius
-    load, pull, across, force = max(0.0, patch * sums[0]), way * patch * sums[1], patch * sums[2], np.empty(3)
+    load, pull, across, force = max(0.0, patch * sums[0]), patch * sums[1], patch * sums[2], np.empty(3)
     for m in range(3):
         force[m] = load * frame[0, m] + pull * frame[1, m] + across * frame[2, m]
     for m in range(3):
         n, p = (m + 1) % 3, (m + 2) % 3
         out[FORCE + m] += force[m]
         # About the axle; by the place of the disc; and the force across acts at the tread.
-        out[MOMENT + m] -= way * patch * radius * sums[3] * frame[2, m]
+        out[MOMENT + m] -= patch * radius * sums[3] * frame[2, m]
         out[MOMENT + m] += side * (frame[2, n] * force[p] - frame[2, p] * force[n]) + radius * across * frame[1, m]
         out[UP + m] += load * frame[0, m]
     out[SINKAGE] = max(out[SINKAGE], sinkage)

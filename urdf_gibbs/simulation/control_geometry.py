@@ -106,8 +106,8 @@ def wheels_of(robot: Robot, steering: Sequence[str], spin: Sequence[str]) -> Whe
     middles = np.array([middle for _, middle in tyres])
     steered = np.array([k for k, name in enumerate(spin) if carried[name]], dtype=np.int64)
     pivot = middles[:, :2].copy()
-    pivot[steered] = [placed[bodies[carried[spin[k]]], 9:11] for k in steered]
     directions = [carried[spin[k]] for k in steered]
+    pivot[steered] = placed[[bodies[name] for name in directions], 9:11] if directions else pivot[steered]
     return Wheels(
         pivot,
         middles[:, 1] - pivot[:, 1],
