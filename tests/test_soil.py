@@ -251,14 +251,14 @@ def test_by_events_the_soil_takes_what_the_motion_loses() -> None:
 
 
 def test_time_steps_converge_to_the_motion_by_events() -> None:
-    """Of second order, and stable where wheels stand nearly still, which settle in a fifth of a millisecond."""
+    """And are stable where wheels stand nearly still, which settle in a fifth of a millisecond."""
     scenario = on_floor(duration=0.5)
     exact = ug.simulate(**{**scenario.arguments(), "scheme": "events", "rtol": 1e-8, "atol": 1e-8})
     off = []
     for step in (5e-3, 2.5e-3, 1.25e-3, 6.25e-4):
         run = ug.simulate(**{**scenario.arguments(), "step": step})
         off.append(float(np.abs(run.q[-1] - exact.q[-1]).max()))
-    assert off[0] < 2e-2 and off[-1] < 2e-4 and off[-1] < 0.25 * off[-2]
+    assert off[0] < 2e-3 and off[-1] < 5e-5 and off[-1] < 0.1 * off[0]  # the pressure that damps has a kink where sinking ends
 
 
 def test_a_wheel_sinks_in_until_the_soil_carries_it() -> None:
@@ -284,15 +284,18 @@ def wheel_load(soil: Soil, z: float) -> float:
     return float(B[0] * R[0] * (quad(pressure, 0.0, largest)[0] + quad(pressure, largest, first)[0]))
 
 
-def test_a_parked_wheel_creeps_slower_than_rest() -> None:
-    """On a slope the shear that holds it is that of a slow motion, below REST: the law has no memory."""
-    robot = cart()
-    normal = np.array([-math.sin(SLOPE), 0.0, math.cos(SLOPE)])
-    q = robot.neutral()
-    q[:3], q[3:7] = (R[0] - 0.004) * normal, Rotation.from_euler("y", -SLOPE).as_quat()
-    locked = {"controller": lambda t, q, v: np.array([*[0.0] * 6, -5.0 * v[6] - 50.0 * q[7]])}
-    run = ug.simulate(robot, q, None, 1.0, walls=GROUND, soil="lunar", gravity=(0.0, 0.0, -1.62), rtol=1e-6, atol=1e-6, **locked)
-    assert -REST < run.v[-1, 0] < 0.0
+def test_a_parked_rover_creeps_slower_than_rest() -> None:
+    """With wheels that are held on a slope of 15 degrees: the shear that holds it is that of a slow motion, below REST, as the law has no memory."""
+    scenario, angle = on_floor(duration=2.0), math.radians(15.0)
+    ahead, normal = np.array([math.cos(angle), 0.0, math.sin(angle)]), np.array([-math.sin(angle), 0.0, math.cos(angle)])
+    q = scenario.q0.copy()
+    q[:3], q[3:7] = 1.05 * normal, Rotation.from_euler("y", -angle).as_quat()
+
+    options = {**scenario.arguments(), "q0": q, "controller": replace(scenario.controller, speed=0.0)}
+    run = ug.simulate(**{**options, "walls": ug.walls.Plane(tuple(normal))})
+    late = run.t > 1.0
+    speed = np.diff(run.q[late, :3] @ ahead)[[0, -1]] / np.diff(run.t[late])[0]
+    assert (speed < 0.0).all() and (speed > -REST).all()
 
 
 def test_what_soil_cannot_be_is_told() -> None:
