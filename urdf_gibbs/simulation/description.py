@@ -192,8 +192,7 @@ def describe(
     ground = soil_of(soil)
     wheels = soil_wheels(robot, cylinders) if ground is not None else ()
     resolved, touching = _touching(robot, given, _tyred(robot, given, points, cylinders, tyres), pairs, cylinders, bool(wheels))
-    check_grids(given, [(wheel.link, 2.0 * wheel.radius) for wheel in wheels])
-    check_grids(given, [(point.name, 2.0 * (point.rim + point.radius)) for point in resolved if point.rim > 0.0])
+    _check_ground(given, wheels, resolved)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -219,6 +218,12 @@ def describe(
         **numbers,
     )
     return _without_friction_by_equality(described)
+
+
+def _check_ground(walls: tuple[Wall, ...], wheels: tuple[Wheel, ...], points: tuple[ContactPoint, ...]) -> None:
+    """ArgumentError where a height field is too coarse for a wheel, on soil or rigid."""
+    check_grids(walls, [(wheel.link, 2.0 * wheel.radius) for wheel in wheels])
+    check_grids(walls, [(point.name, 2.0 * (point.rim + point.radius)) for point in points if point.rim > 0.0])
 
 
 def _tyred(robot: Robot, walls: tuple[Wall, ...], points: Any, cylinders: Cylinders, tyres: Tyres) -> Any:
