@@ -188,11 +188,7 @@ def describe(
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
-    given = tuple(wall_list(walls))
-    ground = soil_of(soil)
-    wheels = soil_wheels(robot, cylinders) if ground is not None else ()
-    resolved, touching = _touching(robot, given, _tyred(robot, given, points, cylinders, tyres), pairs, cylinders, bool(wheels))
-    _check_ground(given, wheels, resolved)
+    given, ground, wheels, resolved, touching = _scene(robot, walls, soil, points, pairs, cylinders, tyres)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -218,6 +214,18 @@ def describe(
         **numbers,
     )
     return _without_friction_by_equality(described)
+
+
+Scene = tuple[tuple[Wall, ...], Soil | None, tuple[Wheel, ...], tuple[ContactPoint, ...], tuple[Pair, ...]]
+
+
+def _scene(robot: Robot, walls: Any, soil: Soil | str | None, points: Any, pairs: Any, cylinders: Cylinders, tyres: Tyres) -> Scene:
+    """The walls, the soil on them and the wheels that it carries, the points and the pairs that can touch."""
+    given, ground = tuple(wall_list(walls)), soil_of(soil)
+    wheels = soil_wheels(robot, cylinders) if ground is not None else ()
+    resolved, touching = _touching(robot, given, _tyred(robot, given, points, cylinders, tyres), pairs, cylinders, bool(wheels))
+    _check_ground(given, wheels, resolved)
+    return given, ground, wheels, resolved, touching
 
 
 def _check_ground(walls: tuple[Wall, ...], wheels: tuple[Wheel, ...], points: tuple[ContactPoint, ...]) -> None:
