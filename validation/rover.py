@@ -106,8 +106,7 @@ def soil_slope(limit: float | None) -> tuple[Any, float]:
     text = text[: text.index("[[walls]]")] + f'[soil]\n[[walls]]\nkind = "plane"\nnormal = [{-math.sin(SLOPE)}, 0, {math.cos(SLOPE)}]\n'
     text = text.replace("rate = 200.0", "rate = 500.0" + (f"\nslip = {limit}" if limit else "")).replace("step = 5e-3", "step = 2e-3")
     arguments = parse_scenario(text.replace("speed = 0.5", "speed = 0.3"), str(ug.model_path("rover"))).arguments()
-    law = arguments["controller"]
-    assert isinstance(law, OnSoil)
+    law = OnSoil(arguments["robot"], arguments["soil"], arguments["walls"])
     q = arguments["q0"].copy()
     q[:3] = -1.05 * math.sin(SLOPE), 0.0, 1.05 * math.cos(SLOPE)
     q[3:7] = 0.0, -math.sin(0.5 * SLOPE), 0.0, math.cos(0.5 * SLOPE)

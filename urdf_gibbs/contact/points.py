@@ -38,10 +38,10 @@ class ContactPoint:
     """A sphere of ``radius`` [m] (0: a point) about ``position`` [m] in the frame of moving body ``body`` (-1: the world).
 
     Or, with ``rim`` [m] above 0, a circle of that radius about ``position``, around ``axis`` (a unit vector): a wheel's edge, which touches
-    with the nearest of its points and rolls. In a pair ``half`` [m] makes it a capsule: a sphere about each point of the segment from
-    ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the URDF link it came from; that link may be merged into the body, or
-    hinged to it at this very point. ``friction`` is its coefficient of Coulomb friction, or (static, kinetic), on any wall; None: the
-    wall's, or else the simulation's.
+    with the nearest of its points and rolls; with a ``radius`` as well a torus, a tyre whose tube has that radius. In a pair ``half`` [m]
+    makes it a capsule: a sphere about each point of the segment from ``position`` - ``half`` to ``position`` + ``half``. ``link`` is the
+    URDF link it came from; that link may be merged into the body, or hinged to it at this very point. ``friction`` is its coefficient of
+    Coulomb friction, or (static, kinetic), on any wall; None: the wall's, or else the simulation's.
     """
 
     name: str
@@ -254,8 +254,6 @@ def _axis(point: ContactPoint) -> Vec3:
     axis = finite(point.axis, (3,))
     if axis is None or not np.linalg.norm(axis) > 0.0:
         raise ArgumentError(f"point {point.name!r}: axis {point.axis!r}, expected a vector of three finite numbers that is not zero")
-    if point.rim and point.radius:
-        raise ArgumentError(f"point {point.name!r}: radius {point.radius!r} and rim {point.rim!r}, expected one of the two")
     return vec3(axis / np.linalg.norm(axis))
 
 
@@ -365,6 +363,8 @@ def _pair(robot: Robot, points: Sequence[ContactPoint], pair: Any) -> Pair:
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) not in (2, 3, 4):
         raise ArgumentError(f"pair {pair!r}, expected (name, name), (name, name, distance) or (name, name, distance, friction)")
     a, b = (_named(robot, points, name) for name in pair[:2])
+    if a.rim or b.rim:
+        raise PairError((a.name, b.name), f"{(a if a.rim else b).name!r} is a wheel's rim", "points or spheres: rims touch walls alone")
     shared = fixed_bodies(robot, a.body, a.position) & fixed_bodies(robot, b.body, b.position)
     if shared:
         body = min(shared)

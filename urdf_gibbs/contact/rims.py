@@ -1,12 +1,13 @@
-"""Rims that roll, compiled: a circle on a body, which touches a wall with whichever of its points is nearest.
+"""Rims that roll, compiled: a circle on a body, or the torus about it, which touches a wall with whichever of its points is nearest.
 
 A rim of radius R about c with the axis a has the points y(θ) = c + R d(θ); F(θ, t) = phi(y(θ), t), where θ counts from a direction that is
-fixed to the body. The gap is g(t) = min F over θ. At the least point F_θ = 0, so that
+fixed to the body, and phi is that of a point, or for a torus that of a sphere with the radius of its tube (surfaces/gaps.py): a torus is
+touched where one of its spheres is. The gap is g(t) = min F over θ. At the least point F_θ = 0, so that
 
     ġ = F_t,    g̈ = F_tt - F_θt² / F_θθ,    θ̇ = -F_θt / F_θθ,
 
 F_t and F_tt being those of a point of the body, the one that is nearest now. The place of contact moves along the rim with y_θ θ̇, so the
-material velocity there changes at the rate ÿ + ω × y_θ θ̇: rolling is exact, on walls of any curvature.
+material velocity there changes at the rate ÿ + ω × y_θ θ̇ (tangents.py adds the tube's share): rolling is exact, on walls of any curvature.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.contact.surfaces import HEIGHT, PLANE, SIZE, SPHERE, gap_motion, gap_value, hessian_motion, wall_path
+from urdf_gibbs.contact.surfaces import HEIGHT, PLANE, SIZE, SPHERE, STEEPEST, gap_motion, gap_value, hessian_motion, wall_path
 from urdf_gibbs.engine.jit import jit
 
 Array = Any
@@ -53,7 +54,7 @@ def along_rim(s: Any, c: int, t: float, arm: Array, axis: Array, centre: Array, 
         motion[k] = centre[k] + arm[k]
         motion[3 + k] += d[k]
         motion[6 + k] = d[3 + k] - arm[k]
-    gap_motion(s.surfaces, s.contacts.surface[c], t, motion, 0.0, out)
+    gap_motion(s.surfaces, s.contacts.surface[c], t, motion, s.contacts.radius[c], out)
 
 
 @jit
@@ -103,25 +104,47 @@ def turned(first: Array, second: Array, angle: float, out: Array) -> None:
 
 
 @jit
+def best_sample(s: Any, c: int, t: float, centre: Array, first: Array, second: Array, count: int) -> float:
+    """The angle of the sample of the rim with the least phi.
+
+    A sphere's phi above a height field is costly. It lies between that of its centre less r and less r times the greatest |grad phi|: those
+    spheres are left out that cannot be the lowest.
+    """
+    i, radius, x = s.contacts.surface[c], s.contacts.radius[c], np.empty(3)
+    step, angle, least, lowest = 2.0 * np.pi / count, 0.0, np.inf, 0.0
+    saves = radius > 0.0 and s.surfaces.kind[i] == HEIGHT
+    if saves:
+        lowest = np.inf
+        for k in range(count):
+            turned(first, second, k * step, x)
+            for m in range(3):
+                x[m] += centre[m]
+            lowest = min(lowest, gap_value(s.surfaces, i, t, x, 0.0))
+        lowest += radius * (s.surfaces.values[i, STEEPEST] - 1.0)
+    for k in range(count):
+        turned(first, second, k * step, x)
+        for m in range(3):
+            x[m] += centre[m]
+        if saves and gap_value(s.surfaces, i, t, x, 0.0) > lowest:
+            continue
+        value = gap_value(s.surfaces, i, t, x, radius)
+        if value < least:
+            angle, least = k * step, value
+    return angle
+
+
+@jit
 def least_arm(s: Any, c: int, t: float, centre: Array, axis: Array, arm: Array) -> None:
     """arm (3,): from the centre of the rim of contact c to its point with the least phi: the best of some samples, then Newton's method."""
     downwards(s, c, t, centre, axis, arm)
     count = rim_samples(s, c)
     if count == 1:
         return
-    first, second, x, out = np.empty(3), np.empty(3), np.empty(3), np.empty(6)
+    first, second, out = np.empty(3), np.empty(3), np.empty(6)
     for k in range(3):
         first[k] = arm[k]
     cross(axis, first, second)
-    step = 2.0 * np.pi / count
-    angle, least = 0.0, np.inf
-    for i in range(count):
-        turned(first, second, i * step, arm)
-        for k in range(3):
-            x[k] = centre[k] + arm[k]
-        value = gap_value(s.surfaces, s.contacts.surface[c], t, x, 0.0)
-        if value < least:
-            angle, least = i * step, value
+    angle, step = best_sample(s, c, t, centre, first, second, count), 2.0 * np.pi / count
     low, high = angle - step, angle + step
     for _ in range(MOST_STEPS):
         turned(first, second, angle, arm)
@@ -148,7 +171,7 @@ def rim_gap(s: Any, c: int, t: float, centre: Array) -> float:
     least_arm(s, c, t, centre, axis, arm)
     for k in range(3):
         x[k] = centre[k] + arm[k]
-    return gap_value(s.surfaces, s.contacts.surface[c], t, x, 0.0)
+    return gap_value(s.surfaces, s.contacts.surface[c], t, x, s.contacts.radius[c])
 
 
 @jit
@@ -179,10 +202,10 @@ def rim_motion(s: Any, c: int, t: float) -> None:
     cross(faster, arm, more)
     for k in range(3):
         x[6 + k] += more[k] + bend[k]
-    gap_motion(s.surfaces, contacts.surface[c], t, x, 0.0, x[18:24])
+    gap_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], x[18:24])
     cross(axis, arm, tangent)
     cross(turn, tangent, mixed)
-    hessian_motion(s.surfaces, contacts.surface[c], t, x, 0.0, bend)
+    hessian_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], bend)
     both = 0.0  # F_θt
     for k in range(3):
         both += x[21 + k] * mixed[k] + bend[k] * tangent[k]

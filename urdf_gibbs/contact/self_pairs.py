@@ -24,7 +24,7 @@ SHOWN = 5  # pairs that a warning names
 
 def round_shapes(robot: Robot, points: Sequence[ContactPoint] = ()) -> tuple[ContactPoint, ...]:
     """The spheres and capsules of ``<collision>``, those of what never moves too, and the spheres among the points."""
-    made = {point.name: point for point in points if point.radius > 0.0}
+    made = {point.name: point for point in points if point.radius > 0.0 and point.rim == 0.0}
     elastic = {joint.beam.link for joint in robot.joints if joint.beam is not None}
     for link in robot.links:
         for number, shape in enumerate(link.collisions if link.name not in elastic and link.name in robot.link_names else ()):

@@ -7,8 +7,10 @@ A wheel of radius R and width b that has sunk in by z touches from the angle θ1
     shear stress    τ = (c + σ tan φ) (1 - exp(-j/K)),  j (jx, jy) what the tread has slipped since it came in, along and across:
                     jx = R (Rω (θ1 - θ) - v (sin θ1 - sin θ)) / u,  jy = R (θ1 - θ) v_y / u,  u = max(|Rω|, |v|, REST)
 
-and forces b R ∫ (σ cos θ + τ sin θ) along the normal, b R ∫ (τ cos θ - σ sin θ) along the heading, b R² ∫ τ about the axle. With Rω > v,
-jx is Wong's R ((θ1 - θ) - (1 - s)(sin θ1 - sin θ)). Bulldozing at the sides, grousers and ruts of wheels in front are left out.
+and forces b R ∫ (σ cos θ + τ sin θ) along the normal, b R ∫ (τ cos θ - σ sin θ) along the heading, b R² ∫ τ about the axle. A wheel that
+goes backwards is the mirror image; in between, where Rω + v is below u, both pass into each other without a jump. With Rω > v,
+jx is Wong's R ((θ1 - θ) - (1 - s)(sin θ1 - sin θ)). Bulldozing at the sides, grousers and ruts of wheels in front are left out, and soil
+that is relieved springs back along the same curve. Below REST the stresses are those of a viscous fluid: on a slope a parked wheel creeps.
 
 J. Y. Wong and A. R. Reece, J. Terramechanics 4 (1967); G. Ishigami et al., J. Field Robotics 24 (2007), for both directions at once.
 """
@@ -29,6 +31,7 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError
 Array = NDArray[np.float64]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)  # of each of the two parts of the arc
+SIDES = np.polynomial.legendre.leggauss(3) * np.array([[1.0], [0.5]])  # of thin discs across the width, and their shares of it
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,15 @@ SOILS = {
 }
 
 
-def soil_named(name: str) -> Soil:
-    """One of SOILS; UnknownNameError where there is none."""
-    if name not in SOILS:
-        raise UnknownNameError("soil", name, tuple(SOILS))
-    return SOILS[name]
+def soil_of(given: Soil | str | None) -> Soil | None:
+    """A soil, or one of SOILS by its name; ArgumentError for what is none, UnknownNameError where there is no such name."""
+    if given is None or isinstance(given, Soil):
+        return given
+    if not isinstance(given, str):
+        raise ArgumentError(f"soil={given!r}, expected a Soil, its name or None: {', '.join(SOILS)}")
+    if given not in SOILS:
+        raise UnknownNameError("soil", given, tuple(SOILS))
+    return SOILS[given]
 
 
 class Forces(NamedTuple):
@@ -116,10 +123,10 @@ class Motion(NamedTuple):
 
 def wheel_forces(soil: Soil, radius: Array, width: Array, motion: Motion) -> Forces:
     """What the soil does to n wheels of these radii and widths (n,) [m]; nothing where they do not touch it."""
-    way = np.where(np.where(np.abs(motion.tread) > np.abs(motion.forwards), motion.tread, motion.forwards) < 0.0, -1.0, 1.0)
-    v, tread = way * motion.forwards, way * motion.tread
+    v, tread = motion.forwards, motion.tread
     u = np.maximum(np.maximum(np.abs(tread), np.abs(v)), REST)
-    slip = np.clip((tread - v) / u, -1.0, 1.0)
+    way = np.clip((tread + v) / u, -1.0, 1.0)
+    slip = np.clip(way * (tread - v) / u, -1.0, 1.0)
     theta1 = np.arccos(1.0 - np.clip(motion.sinkage, 0.0, radius) / radius)
     middle = np.clip(soil.a0 + soil.a1 * slip, 0.01, 0.99) * theta1
     stiff, shear, grip = soil.kc / width + soil.kphi, soil.shear_modulus, math.tan(soil.friction_angle)
@@ -139,8 +146,9 @@ def wheel_forces(soil: Soil, radius: Array, width: Array, motion: Motion) -> For
         tau = (soil.cohesion + sigma * grip) * -np.expm1(-j / shear) / np.maximum(j, 1e-12)
         weights = half[:, None] * WEIGHTS
         sine, cosine = np.sin(theta), np.cos(theta)
-        drag = sine * np.minimum(1.0, np.abs(v) / REST)[:, None]  # no resistance at rest, where there is no front
-        for k, part in enumerate((sigma * cosine + tau * jx * sine, tau * jx * cosine - sigma * drag, -tau * jy, tau * jx)):
+        drag = sine * np.clip(v / REST, -1.0, 1.0)[:, None]  # no resistance at rest, where there is no front
+        upwards = sigma * cosine + way[:, None] * tau * jx * sine
+        for k, part in enumerate((upwards, tau * jx * cosine - sigma * drag, -tau * jy, tau * jx)):
             sums[k] += (weights * part).sum(axis=1)
     patch = width * radius
-    return Forces(np.maximum(patch * sums[0], 0.0), way * patch * sums[1], patch * sums[2], -way * patch * radius * sums[3])
+    return Forces(np.maximum(patch * sums[0], 0.0), patch * sums[1], patch * sums[2], -patch * radius * sums[3])

@@ -67,7 +67,12 @@ def normal_rate(s: Any, c: int, t: float, out: Array) -> None:
         for k in range(3):
             out[k] = (x[3 + k] - x[12 + k] + (x[18 + k] - x[21 + k] if slides else 0.0)) / size
     else:
-        hessian_motion(s.surfaces, contacts.surface[c], t, x, contacts.radius[c], out)
+        place = np.empty(9)
+        for k in range(9):
+            place[k] = x[k]
+        for k in range(3 if contacts.rim[c, 3] > 0.0 else 0):  # the place of contact moves along the rim
+            place[3 + k] += x[9 + k]
+        hessian_motion(s.surfaces, contacts.surface[c], t, place, contacts.radius[c], out)
         for k in range(3):
             out[k] /= s.out[3]
     along = n[0] * out[0] + n[1] * out[1] + n[2] * out[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +18,16 @@ from urdf_gibbs.contact.joint_friction import joint_friction as bounds_of
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.contact.points import AUTO, ContactPoint, Pair, PairLike, PointLike, resolve_pairs, resolve_points
 from urdf_gibbs.contact.self_pairs import find_pairs
+from urdf_gibbs.contact.soil import Soil, soil_of
 from urdf_gibbs.contact.surfaces import FUNCTION, IMPLICIT, MOVES
-from urdf_gibbs.contact.wheels import check_grids
+from urdf_gibbs.contact.wheels import Tyres, check_grids, wheel_points
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.controller import Controller, Switches
+from urdf_gibbs.simulation.on_soil import Wheel, soil_wheels
 from urdf_gibbs.simulation.plain import plain, read_only
 from urdf_gibbs.walls import Vibration, Wall, described
 from urdf_gibbs.walls.arguments import wall_list
@@ -45,7 +47,8 @@ RADIANS_PER_STEP = 0.5  # of a vibrating wall
 class Description:
     """Made by ``describe``; arrays are read-only. Units and meanings are those of ``simulate``.
 
-    ``resistance`` (nv,) is the joint damping that acts, ``joint_friction`` its dry friction, ``torque`` (nv,) a constant torque.
+    ``resistance`` (nv,) is the joint damping that acts, ``joint_friction`` its dry friction, ``torque`` (nv,) a constant torque, ``wheels``
+    those that a ``soil`` carries.
     """
 
     robot: Robot
@@ -65,6 +68,8 @@ class Description:
     controller: Controller | None
     controller_rate: float | None
     switches: Switches | None
+    soil: Soil | None
+    wheels: tuple[Wheel, ...]
     torque: Array
     rtol: float
     atol: float
@@ -143,6 +148,8 @@ class Description:
             "link_friction": {link: tuple(own) for link, own in self.friction.links.items()},
             "walls": [described(wall) for wall in self.walls],
             "points": points,
+            "soil": None if self.soil is None else asdict(self.soil),
+            "wheels": [wheel._asdict() for wheel in self.wheels],
         }
         return dict(plain(values))
 
@@ -160,6 +167,8 @@ def describe(
     points: str | Iterable[PointLike] | None,
     pairs: str | Iterable[PairLike],
     cylinders: Cylinders,
+    tyres: Tyres,
+    soil: Soil | str | None,
     joint_limits: bool,
     damping: bool,
     joint_friction: JointFrictionLike,
@@ -179,9 +188,7 @@ def describe(
     numbers = _checked_numbers(numbers)
     _check_controller(controller, controller_rate, switches, torque)
     scheme = _check_scheme(scheme, law, switches, numbers["step"])
-    given = tuple(wall_list(walls))
-    resolved, touching = _touching(robot, given, points, pairs, cylinders)
-    check_grids(given, resolved)
+    given, ground, wheels, resolved, touching = _scene(robot, walls, soil, points, pairs, cylinders, tyres)
     warn_of_smooth_links(scene, friction, resolved if given else (), touching)
     described = Description(
         robot=robot,
@@ -200,6 +207,8 @@ def describe(
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
         switches=switches,
+        soil=ground,
+        wheels=wheels,
         torque=read_only(vector(np.zeros(robot.nv) if torque is None else torque, robot.nv, "torque")),
         dense=flag(dense, "dense") and scheme == "events",
         **numbers,
@@ -207,17 +216,48 @@ def describe(
     return _without_friction_by_equality(described)
 
 
+Scene = tuple[tuple[Wall, ...], Soil | None, tuple[Wheel, ...], tuple[ContactPoint, ...], tuple[Pair, ...]]
+
+
+def _scene(robot: Robot, walls: Any, soil: Soil | str | None, points: Any, pairs: Any, cylinders: Cylinders, tyres: Tyres) -> Scene:
+    """The walls, the soil on them and the wheels that it carries, the points and the pairs that can touch."""
+    given, ground = tuple(wall_list(walls)), soil_of(soil)
+    wheels = soil_wheels(robot, cylinders) if ground is not None else ()
+    resolved, touching = _touching(robot, given, _tyred(robot, given, points, cylinders, tyres), pairs, cylinders, bool(wheels))
+    _check_ground(given, wheels, resolved)
+    return given, ground, wheels, resolved, touching
+
+
+def _check_ground(walls: tuple[Wall, ...], wheels: tuple[Wheel, ...], points: tuple[ContactPoint, ...]) -> None:
+    """ArgumentError where a height field is too coarse for a wheel, on soil or rigid."""
+    check_grids(walls, [(wheel.link, 2.0 * wheel.radius) for wheel in wheels])
+    check_grids(walls, [(point.name, 2.0 * (point.rim + point.radius)) for point in points if point.rim > 0.0])
+
+
+def _tyred(robot: Robot, walls: tuple[Wall, ...], points: Any, cylinders: Cylinders, tyres: Tyres) -> Any:
+    """The points of collision shapes whose wheels have round edges; others as they are."""
+    if isinstance(tyres, float | int) and tyres == 0.0:
+        return points
+    if points != "collision":
+        raise ArgumentError(f"tyres={tyres!r} with points={points!r}, expected points='collision', among which the wheels are")
+    return wheel_points(robot, walls=walls, cylinders=cylinders, tyres=tyres)
+
+
 def _touching(
-    robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any, cylinders: Cylinders
+    robot: Robot, walls: tuple[Wall, ...], points: Any, pairs: Any, cylinders: Cylinders, on_soil: bool
 ) -> tuple[tuple[ContactPoint, ...], tuple[Pair, ...]]:
-    """The points and the pairs that can touch."""
+    """The points and the pairs that can touch; on soil without the rims of wheels, which it carries."""
     cylinders = one_of(cylinders, CYLINDERS, "cylinders")  # type: ignore[assignment]
     if points is not None and not isinstance(points, str):
         points = listed(points, "None, 'collision', or a list of link names and points", "points")
     if pairs != AUTO:
         pairs = listed(pairs, "'auto', or a list of (name, name), (name, name, distance) or (name, name, distance, friction)", "pairs")
+    if on_soil and not walls:
+        raise ArgumentError("soil without a wall; expected the ground")
     resolved = resolve_points(robot, points, cylinders) if walls or points is not None else ()
-    if walls and not resolved:
+    if on_soil:
+        resolved = tuple(point for point in resolved if point.rim == 0.0)
+    elif walls and not resolved:
         raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
     return resolved, find_pairs(robot, resolved) if pairs == AUTO else resolve_pairs(robot, resolved, pairs)
 

@@ -1,4 +1,4 @@
-"""A controller for robots on steered wheels: Ackermann's geometry, steering by computed torque, speeds of wheels with a slip limiter.
+"""A controller for robots on wheels, steered or not: Ackermann's geometry, steering by computed torque, speeds with a slip limiter.
 
 It has no memory: torques are a function of (t, q, v), so that a trajectory tells what they were. Where the robot goes is an angle of its
 first wheel, a heading or a path. References rise over ``ramp`` seconds as s³ (10 - 15 s + 6 s²).
@@ -77,16 +77,18 @@ class Drive:
         """The torques (nv,) [N m, N] in a state."""
         wheels, tau = self.wheels, np.zeros(self.robot.nv)
         turned, turning, spinning = self._entries
-        angle, rate = q[turned], v[turning]
+        angle, rate, spin = np.zeros(len(wheels.radius)), np.zeros(len(wheels.radius)), wheels.spun * v[spinning]
+        angle[wheels.steered], rate[wheels.steered] = wheels.turned * q[turned], wheels.turned * v[turning]
         share, share_rate, share_acceleration = self._rise(t)
         wanted = self.curvature(q)
         reference = wheels.angles(wanted)
         moves = self.route.angle is not None  # else the reference is one of the state, without rates
         references = (reference * share, reference * share_rate, reference * share_acceleration) if moves else (reference, 0.0, 0.0)
         error = np.minimum(np.maximum(references[0] - angle, -LARGEST_ERROR), LARGEST_ERROR)
-        acceleration = references[2] + self.kd * (references[1] - rate) + self.kp * error
+        acceleration = (references[2] + self.kd * (references[1] - rate) + self.kp * error)[wheels.steered]
         M, h = self._mass_matrix(q), self._bias(q, v)
-        tau[turning] = M[turning, turning] * acceleration + h[turning]  # each in a branch of its own: M has nothing between them
+        # Each in a branch of its own: M has nothing between them.
+        tau[turning] = M[turning, turning] * wheels.turned * acceleration + h[turning]
         speed = 0.0 if self._arrived(q) else self.speed * share
         body = np.array([speed, -speed * wanted * wheels.middle, speed * wanted])
         surface = wheels.rolling(body, angle, references[1] * np.ones(len(angle)))
@@ -94,10 +96,10 @@ class Drive:
         ahead = (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y))  # the body's x axis in the world
         g = self.gravity
         held = -self._share * (ahead[0] * g[0] + ahead[1] * g[1] + ahead[2] * g[2])
-        driving = self.gain * (surface / wheels.radius - v[spinning])
+        driving = self.gain * (surface / wheels.radius - spin)
         if self.slip is not None:
-            driving = self._limited(driving, surface, wheels.rolling(v[[0, 1, 5]], angle, rate), v[spinning])
-        tau[spinning] = driving + wheels.radius * held
+            driving = self._limited(driving, surface, wheels.rolling(v[[0, 1, 5]], angle, rate), spin)
+        tau[spinning] = wheels.spun * (driving + wheels.radius * held)
         return np.asarray(np.minimum(np.maximum(tau, -self._efforts), self._efforts))
 
     def curvature(self, q: Array) -> float:
@@ -115,7 +117,7 @@ class Drive:
             to = self._point_ahead(q[:2]) - q[:2]
             along, across = np.cos(heading) * to[0] + np.sin(heading) * to[1], np.cos(heading) * to[1] - np.sin(heading) * to[0]
             wanted = 2.0 * across / max(1e-9, along * along + across * across)  # the arc through the point
-        most = min(abs(self.wheels.curvature(0, LARGEST_TURN)), abs(self.wheels.curvature(0, -LARGEST_TURN)))
+        most = self.wheels.sharpest(LARGEST_TURN)
         return float(np.clip(wanted, -most, most))
 
     def _rise(self, t: float) -> tuple[float, float, float]:
@@ -166,7 +168,7 @@ class Drive:
 
     @cached_property
     def _constant(self) -> float:
-        return self.wheels.curvature(0, self.route.angle or 0.0)
+        return self.wheels.curvature(self.route.angle or 0.0)
 
     @cached_property
     def _entries(self) -> tuple[Any, Any, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from urdf_gibbs.contact.kinematics import Contacts, Tree
 from urdf_gibbs.contact.names import LAWS
+from urdf_gibbs.contact.soil_forces import SoilWheels
 from urdf_gibbs.contact.surfaces import Surfaces
 from urdf_gibbs.engine.struct import Float, Float1, Float2, Float3, Int, Int1, Int2, Struct, struct
 from urdf_gibbs.simulation.friction_layout import Friction
@@ -21,7 +22,7 @@ FINISHED, PAUSED, RETRY = -1, -2, -3
 SOLVE, FACTORISE_MASS, CONTACT_ROWS, FREE_ROWS, DERIVATIVE, STEP, DENSE, UPDATE_GAPS = range(8)
 FIRST_CLOSING, OPENING_RATE, IMPACT, CHOOSE_HELD, PROJECT, RESOLVE_CONTACTS, LAND, ADVANCE, REPORT, SAFE_STEP = range(8, 18)
 ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_CHOOSE, ROUGH_PROJECT, ROUGH_PARADOX = range(18, 26)
-ADVANCE_STEPS, IMPLICIT = 26, 27
+ADVANCE_STEPS, IMPLICIT, SOIL = 26, 27, 28
 
 LCP, LEAST_NORM, LEAST_NORM_PUSH = range(len(LAWS), len(LAWS) + 3)  # problems that ``solve`` knows besides the impact laws
 
@@ -110,6 +111,7 @@ class System(Struct):
     lam: Float1  # forces or impulses
     friction: Friction
     stepping: Stepping
+    soil: SoilWheels  # none where the ground is rigid
 
 
 @struct

@@ -38,6 +38,7 @@ from urdf_gibbs.simulation.layout import (
     State,
     System,
 )
+from urdf_gibbs.simulation.on_soil import soil_memory
 from urdf_gibbs.simulation.own_step import TABLE, own_step
 from urdf_gibbs.simulation.stepping_layout import stepping_memory
 
@@ -112,7 +113,7 @@ def _make_code(description: Description, functions: dict[str, Any]) -> Code:
 
 def _has_constant_torque(description: Description) -> bool:
     """Whether nothing but a constant torque acts on the joints."""
-    return not (description.is_controlled or description.resistance.any() or description.joint_friction)
+    return not (description.is_controlled or description.resistance.any() or description.joint_friction or description.soil)
 
 
 def _make_system(description: Description, candidates: Candidates, code: Code, callbacks: ControllerCallbacks | None) -> System:
@@ -128,7 +129,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         tree=tree,
         contacts=candidates.contacts,
         surfaces=candidates.surfaces,
-        blocks=np.array(block_addresses(*_parts(description.steps_in_time, bool(friction.acts))), dtype=np.int64),
+        blocks=np.array(block_addresses(*_parts(description, bool(friction.acts))), dtype=np.int64),
         code=code,
         in_stages=description.in_stages,
         constant_torque=_has_constant_torque(description),
@@ -158,14 +159,16 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         K=np.zeros(nc * nc),
         friction=friction,
         stepping=stepping_memory(tree, candidates.contacts, candidates.surfaces, description.steps_in_time),
+        soil=soil_memory(description.wheels, description.soil, candidates.surfaces, nv),
     )
 
 
-def _parts(steps_in_time: bool, friction: bool) -> tuple[str, ...]:
+def _parts(description: Description, friction: bool) -> tuple[str, ...]:
     """The parts of the driver that are needed."""
-    if steps_in_time:
-        return "rows", "stepping"
-    return ("rows", "flight", "events", "friction") if friction else ("rows", "flight", "events")
+    soil = ("soil",) if description.soil is not None else ()
+    if description.steps_in_time:
+        return "rows", "stepping", *soil
+    return "rows", "flight", "events", *(("friction",) if friction else ()), *soil
 
 
 def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:

@@ -19,6 +19,7 @@ from urdf_gibbs.contact.kinematics import (
     twists,
     wall_motion,
 )
+from urdf_gibbs.contact.soil_forces import add_wrenches, move_wheels, soil_forces
 from urdf_gibbs.engine.jit import block, call2, call3, call4, jit
 from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.dry_joints import add_dry_torques
@@ -33,6 +34,7 @@ from urdf_gibbs.simulation.layout import (
     LEAST_NORM_PUSH,
     OK,
     SINGULAR,
+    SOIL,
     SOLVE,
     UPDATE_GAPS,
     State,
@@ -71,6 +73,20 @@ def update_bodies(s: System) -> None:
     """Update placements, screws and twists of all bodies for s.q, s.v and joint accelerations s.b."""
     update_columns(s)
     twists(s)
+
+
+@block(SOIL, System, float, part="soil")
+def soil_torques(s: System, t: float) -> int:
+    """s.soil.tau: the generalised forces of the soil under the wheels at s.q, s.v."""
+    w = s.soil
+    update_bodies(s)
+    move_wheels(w, s.T, s.V)
+    w.t[0] = t
+    soil_forces(w)
+    for m in range(w.tau.shape[0]):
+        w.tau[m] = 0.0
+    add_wrenches(w, s.tree, s.S)
+    return OK
 
 
 @block(FACTORISE_MASS, System, int, part="rows")
@@ -125,7 +141,8 @@ def add_response(s: System, k: int, lam: Array, out: Array) -> None:
 
 @jit
 def joint_torques(s: System, t: float) -> int:
-    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, minus damping and the friction of joints that slide."""
+    """Joint torques at s.q, s.v, in s.tau: the constant torque or the controller's, what soil does to wheels, minus damping and friction
+    of joints that slide."""
     if s.constant_torque:
         return OK
     tau, torque, damping, v = s.tau, s.torque, s.damping, s.v
@@ -136,6 +153,10 @@ def joint_torques(s: System, t: float) -> int:
             return CONTROLLER
     for i in range(tau.shape[0]):
         tau[i] -= damping[i] * v[i]
+    if s.soil.body.shape[0] > 0:
+        soil_torques(s, t)
+        for i in range(tau.shape[0]):
+            tau[i] += s.soil.tau[i]
     add_dry_torques(s)
     return OK
 

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
+from urdf_gibbs.contact.soil import Soil
+from urdf_gibbs.contact.wheels import Tyres
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
@@ -43,6 +45,8 @@ def simulate(
     points: str | Iterable[PointLike] | None = None,
     pairs: str | Iterable[PairLike] = (),
     cylinders: Cylinders = "auto",
+    tyres: Tyres = 0.0,
+    soil: Soil | str | None = None,
     joint_limits: bool = False,
     damping: bool = False,
     joint_friction: JointFrictionLike = 0.0,
@@ -94,6 +98,10 @@ def simulate(
         cylinders: How cylinders of points="collision" touch: "roll", with their rims, each with the nearest of its points, which moves
             along it; "stand", with the centres of their ends and 8 fixed points on each rim, as is needed to stand on an end; "auto":
             those roll whose axis is the axis of the joint that carries them, wheels.
+        tyres: Radius with which the edges of wheels of points="collision" are round [m]: of all, or {link: number}, at most half of a
+            wheel's width. A wheel whose width is twice as much is a torus. 0: edges are sharp.
+        soil: Soil that yields under the wheels, in the place of rigid ground: a Soil of ``urdf_gibbs.contact.soil`` or its name, "lunar" or
+            "fjs1"; None: the ground is rigid. It is on all walls; what else of the robot can touch them touches as it does without soil.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
         joint_friction: Dry friction of revolute, continuous and prismatic joints: a force of at most this [N, N m], against the motion of a
@@ -128,13 +136,16 @@ def simulate(
         SimulationError: The motion cannot go on; the trajectory so far is with it.
     """
     touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
+    wheels: dict[str, Any] = {"tyres": tyres, "soil": soil}
     laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
     control = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
     forces = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
     accuracy = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle, "resolution": resolution}
     schemes: dict[str, Any] = {"scheme": scheme, "step": step}
     start = checked_start(robot, q0, v0, duration)  # before anything is compiled
-    return _simulator(robot, {**touching, **laws, **forces, **accuracy, **schemes, "dense": dense, "memory": memory}).run(*start, progress)
+    return _simulator(robot, {**touching, **wheels, **laws, **forces, **accuracy, **schemes, "dense": dense, "memory": memory}).run(
+        *start, progress
+    )
 
 
 SIMULATORS: Shelf[tuple[tuple[str, Any], ...], Simulator] = Shelf(most=8)  # by their options

@@ -20,11 +20,14 @@ from urdf_gibbs.arguments import vector, within
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
+from urdf_gibbs.contact.soil import Soil
+from urdf_gibbs.contact.soil_forces import SINKAGE
+from urdf_gibbs.contact.wheels import Tyres
 from urdf_gibbs.errors import ArgumentError, PenetrationError, SimulationError
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation import record, resolve
+from urdf_gibbs.simulation import record, resolve, rows
 from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.description import Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
@@ -41,6 +44,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[float, int], None]
 
 ALLOWED_DEPTH = 1e-9  # m: penetration at the start that counts as rounding
+MOST_SINKAGE = 0.5  # of its radius, by which a wheel may have sunk into soil at the start
 POLL_INTERVAL = 0.1  # s between two checks for Ctrl-C
 SMALL_ROBOT = 100  # velocities: FIRST_STEPS steps take a few hundredths of a second at most
 FIRST_STEPS, FIRST_STEPS_WITH_CALLBACKS = 512, 16  # of the first call of advance, without and with functions of the user's
@@ -65,6 +69,8 @@ class Simulator:
         points: What can touch; None: the joint origins and tips.
         pairs: Points that can touch each other.
         cylinders: How cylinders of points="collision" touch: "roll", "stand" or "auto".
+        tyres: Radius with which the edges of wheels are round [m], of all or by link.
+        soil: That yields under the wheels, or its name; None: the ground is rigid.
         joint_limits: Whether the URDF's joint limits act.
         damping: Whether the URDF's joint damping acts.
         joint_friction: Bounds of the dry friction of joints [N, N m], or "urdf".
@@ -111,6 +117,8 @@ class Simulator:
         points: str | Iterable[PointLike] | None = None,
         pairs: str | Iterable[PairLike] = (),
         cylinders: Cylinders = "auto",
+        tyres: Tyres = 0.0,
+        soil: Soil | str | None = None,
         joint_limits: bool = False,
         damping: bool = False,
         joint_friction: JointFrictionLike = 0.0,
@@ -129,12 +137,13 @@ class Simulator:
         memory: float = 2e9,
     ) -> None:
         touching: dict[str, Any] = {"walls": walls, "points": points, "pairs": pairs, "cylinders": cylinders, "joint_limits": joint_limits}
+        wheels: dict[str, Any] = {"tyres": tyres, "soil": soil}
         laws: dict[str, Any] = {"law": law, "restitution": restitution, "friction": friction, "paradox": paradox}
         control: dict[str, Any] = {"controller": controller, "controller_rate": controller_rate, "switches": switches, "torque": torque}
         forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
-        self.description = describe(robot, **touching, **laws, **forces, **accuracy, **kept)
+        self.description = describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept)
         self.robot, self.law, self.restitution = robot, self.description.law, self.description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
@@ -288,7 +297,20 @@ class Simulator:
                 gap = state.gaps[:, GAP] / state.gaps[:, GRADIENT]
                 deep = np.flatnonzero(gap < -ALLOWED_DEPTH)
                 raise PenetrationError([(candidates.points[c], candidates.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
+        if self.description.soil is not None:
+            self._check_sinkage(start, time)
         return state
+
+    def _check_sinkage(self, start: Start, time: float) -> None:
+        """PenetrationError where a wheel starts deeper in the soil than half of its radius, beyond what its law is for."""
+        system = self._program.system
+        system.q[:], system.v[:] = start.q, start.v
+        rows.soil_torques(system, time)
+        self._candidates.callbacks.raise_error()
+        sinkage = system.soil.out[:, SINKAGE]
+        deep = np.flatnonzero(sinkage > MOST_SINKAGE * system.soil.size[:, 0])
+        if len(deep):
+            raise PenetrationError([(self.description.wheels[k].link, "the soil", float(sinkage[k])) for k in deep])
 
     def _impact(self, start: Start, time: float) -> Impact | None:
         program, state = self._program, self._start(start, time)

@@ -134,6 +134,7 @@ def try_step(s: System, st: State, r: Record, h: float, most: float, v: Array) -
     copy(st.y, st.work)
     move(s.tree, st.work[:nq], start, 0.5 * h)
     load_state(s, st.work)
+    s.soil.t[0] = st.time + 0.5 * h
     status = free_velocity(s, h, start, free)
     if status != OK:
         return -status

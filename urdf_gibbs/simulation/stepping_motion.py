@@ -8,8 +8,10 @@ import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import Tree, factorise, normalise, solve_factorised
+from urdf_gibbs.contact.soil_brakes import add_braked, add_brakes, brake_rows
 from urdf_gibbs.engine.jit import call2, call3, jit
 from urdf_gibbs.simulation.layout import NOT_FINITE, OK, SINGULAR, System
+from urdf_gibbs.simulation.rows import soil_torques
 
 Array = Any
 
@@ -85,10 +87,11 @@ def add_turning(tree: Tree, v: Array, a: Array) -> None:
 
 @jit
 def factorise_damped(s: System, h: float) -> int:
-    """M + ½h D of s.q, factorised in s.M, with the roots of its diagonal part."""
+    """M + ½h D of s.q, factorised in s.M, with the roots of its diagonal part; D with what the soil under wheels adds."""
     status = call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
     for i in range(s.damping.shape[0]):
         s.M[i, i] += 0.5 * h * s.damping[i]
+    add_brakes(s.soil, 0.5 * h, s.M)
     if status != 0 or not factorise(s.tree.above, s.M):
         return SINGULAR
     for i in range(s.damping.shape[0]):
@@ -99,18 +102,26 @@ def factorise_damped(s: System, h: float) -> int:
 @jit
 def free_velocity(s: System, h: float, before: Array, free: Array) -> int:
     """free (nv,): the velocity at the end of the step without contacts; s.q, s.v are those of the middle, with the velocity before."""
+    nv, a, g, w = s.v.shape[0], s.a, s.stepping, s.soil
+    lag, on_soil = np.zeros(nv), w.body.shape[0] > 0
+    if on_soil:
+        soil_torques(s, w.t[0])
+        brake_rows(w, s.tree, s.S)
     status = factorise_damped(s, h)
     if status != OK:
         return status
-    nv, a, g = s.v.shape[0], s.a, s.stepping
     for turns in range(2):  # with the velocity before, then half a step ahead
         for m in range(nv if turns == 1 else 0):
             s.v[m] = before[m] + 0.5 * h * a[m]
         call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
         copy(s.h, g.bias[turns])
+        if on_soil and turns == 1:
+            soil_torques(s, w.t[0])
         for m in range(nv):
-            a[m] = s.torque[m] - s.damping[m] * before[m] - s.h[m]
+            a[m] = s.torque[m] + w.tau[m] + lag[m] - s.damping[m] * before[m] - s.h[m]
         solve_factorised(s.tree.above, s.M, a)
+        if turns == 0:  # on soil the second is a step of Newton's method for M a = f(v + ½h a)
+            add_braked(w, 0.5 * h, a, lag)
         add_turning(s.tree, s.v, a)
     copy(s.v, g.ahead)
     finite = True

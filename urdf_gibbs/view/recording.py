@@ -23,6 +23,7 @@ from urdf_gibbs.view.elastic import strain_energy
 from urdf_gibbs.view.html import packed
 from urdf_gibbs.view.motion import positions as places_of
 from urdf_gibbs.view.motion import spread
+from urdf_gibbs.view.soil_frames import SoilFrames
 from urdf_gibbs.view.tracks import tracks
 from urdf_gibbs.walls import Wall
 
@@ -99,14 +100,15 @@ def recording(
     struck = trajectory.impacts[:LOOKED_AT]
     points = struck_points(contacts, struck) if trails is None else chosen_points(robot, contacts, trails, ())[0]
     ways = places_of(robot, [point.place for point in points], q)
+    soil = SoilFrames(trajectory, times, walls or {})
     return {
         "t": packed(times),
         "q": packed(q),
         "impacts": [_impact(impact, turning) for impact in shown],
         "all_impacts": len(trajectory.impacts),
         "energies": _energies(trajectory, times, q, v, shown),
-        "forces": lasting_forces(trajectory, times, q, walls or {}),
-        "tracks": tracks(trajectory, times, walls or {}),
+        "forces": lasting_forces(trajectory, times, q, walls or {}) + soil.forces(),
+        "tracks": tracks(trajectory, times, walls or {}) + soil.tracks(),
         "trails": [{"name": point.name, "positions": packed(ways[:, i])} for i, point in enumerate(points)],
         "status": trajectory.status,
     }

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 AT_REST = 1e-3  # m/s: slower, the slip says nothing and is 0
 NARROW = 0.15  # of the radius: half the width of the track of a wheel with one rim
+ROUND = 0.7  # of the radius with which a tyre's edges are round: what it presses into the ground at each side
 LIFT = 0.01  # of the radius, above the ground
 
 
@@ -43,7 +44,7 @@ class WheelMotion:
 
     def __init__(self, trajectory: Trajectory, rims: list[Contact], wall: Wall, times: Array) -> None:
         middle = np.mean([rim.place[1] for rim in rims], axis=0)
-        self.radius = max(rim.rim for rim in rims)
+        self.radius = max(rim.rim + rim.radius for rim in rims)
         body, axis = rims[0].place[0], np.array(rims[0].axis)
         q, v = trajectory.at(times)
         x, u = moved_points(trajectory.robot, [(body, tuple(middle)), (body, tuple(middle + axis))], q, v)
@@ -56,7 +57,8 @@ class WheelMotion:
         rolled, moved = self.radius * spin, np.einsum("ij,ij->i", u[:, 0], along)
         faster, way = np.maximum(np.abs(rolled), np.abs(moved)), np.sign(np.where(np.abs(rolled) > np.abs(moved), rolled, moved))
         self.slip = np.where(faster > AT_REST, way * (rolled - moved) / np.maximum(faster, AT_REST), 0.0)
-        self.width = max(NARROW * self.radius, 0.5 * float(np.ptp([np.dot(rim.place[1], axis) for rim in rims])))
+        apart = 0.5 * float(np.ptp([np.dot(rim.place[1], axis) for rim in rims]))
+        self.width = max(NARROW * self.radius, apart + ROUND * max(rim.radius for rim in rims))
 
 
 def _spin(trajectory: Trajectory, body: int, axis: Array, q: Array, v: Array) -> Array:

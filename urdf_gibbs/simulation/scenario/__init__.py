@@ -41,13 +41,14 @@
     kp = 40.0                       # N m/rad, N/m: for all joints, or {q1 = 40.0, ...}; 0 where it is not given
     kd = {q1 = 1.0, q2 = 0.5}       # N m s/rad, N s/m
     pose = {q1 = "pi/6"}            # as in [start]; what is not named is as it is at the start
+    path = [{time = 1.0, q1 = 0.5}, {time = 3.0, q1 = 0.0, q2 = 1.0}]         # from the pose on: where to be when, at rest there
 
-    [controller]                    # of a robot on steered wheels, on a floating base (simulation/drive.py)
+    [controller]                    # of a robot on wheels, on a floating base (simulation/drive.py)
     kind = "drive"
-    steering = ["LFD", "RFD"]       # direction joints, and the wheel of each
-    wheels = ["LFW", "RFW"]
+    wheels = ["LFW", "RFW", "LRW"]  # joints of the driven wheels
+    steering = ["LFD", "RFD"]       # direction joints that carry some of these; without any the wheels turn at different speeds
     speed = 0.3                     # m/s
-    steer = "5 deg"                 # of the first wheel, the others by Ackermann's geometry; or heading, or path = [[x, y], ...]
+    steer = "5 deg"                 # of the first steered wheel, the others by Ackermann's geometry; or heading, or path = [[x, y], ...]
     look_ahead = 1.0                # m, on a path or to a heading
     ramp = 1.0                      # s, in which speed and angle are reached
     kp = 4000.0                     # 1/s^2 and 1/s, of steering by computed torque
@@ -56,7 +57,7 @@
     slip = 0.2                      # a limiter holds the slip of each wheel below this; none where it is not given
     rate = 200.0
 
-    [soil]                          # that yields under the wheels, in the place of rigid ground; scheme = "time_stepping"
+    [soil]                          # that yields under the wheels, in the place of rigid ground, with either scheme
     kind = "lunar"                  # or fjs1; and n, kc, kphi, cohesion, friction_angle, shear_modulus, a0, a1, damping (contact/soil.py)
     cohesion = 170.0
 
@@ -69,12 +70,14 @@
     cylinders = "auto"              # of points = "collision": wheels roll; "roll" or "stand": all do
     rims = 3                        # of each wheel, evenly over its width; without it 2, or as many as a terrain's grid needs
     crown = 0.01                    # m: the outer rims are smaller by this, as a tread that is an arc
+    tyres = 0.05                    # m: radius of the edges of all wheels, or {link = 0.05, ...}; with half of the width a wheel is a torus
     joint_limits = false
     damping = false
     joint_friction = "urdf"         # dry, or one bound for all joints [N, N m], or {q1 = 0.5, ...}; none where it is not given
 
     [[walls]]                       # plane, circle, cylinder, sphere, ellipsoid, box, corridor, heightfield, terrain
-    kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls
+    kind = "circle"                 # the other keys are the arguments of that class of urdf_gibbs.walls; a heightfield may have
+                                    # file = "ground.npz" in the place of heights, x and y, as walls.save_terrain writes it
     radius = 2.5
     motion = {kind = "vibration", amplitude = [0, 0.1, 0], omega = 6.0, phase = 0.0}          # or drift, velocity
 

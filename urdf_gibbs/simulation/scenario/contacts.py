@@ -25,15 +25,35 @@ def read_points(values: Values, contacts: dict[str, Any], robot: Robot, walls: S
     if given is None:
         return None
     if given == "collision":
-        try:
-            return wheel_points(robot, contacts.get("rims"), contacts.get("crown") or 0.0, walls, contacts.get("cylinders") or "auto")
-        except ArgumentError as problem:
-            values.wrong(("contacts", "rims"), str(problem))
+        tyres = read_tyres(values, contacts.get("tyres", 0.0))
+        if tyres is None:
             return None
+        rolling: Any = contacts.get("cylinders") or "auto"
+        try:
+            return wheel_points(robot, contacts.get("rims"), contacts.get("crown") or 0.0, walls, rolling, tyres)
+        except UnknownNameError as problem:
+            values.wrong(
+                ("contacts", "tyres", problem.name), shown(problem.name), one_of(problem.name, problem.known, "a link with a wheel: ")
+            )
+        except ArgumentError as problem:
+            values.wrong(("contacts", "tyres" if str(problem).startswith("tyres") else "rims"), str(problem))
+        return None
+    for key in ("tyres", "rims", "crown"):
+        if contacts.get(key):
+            values.wrong(("contacts", key), "given for points that are named", 'points = "collision"')
     path, kind = ("contacts", "points"), schema.point(robot.link_names)
     entries = values.items(path, given, schema.Items(schema.Deferred(), schema.POINTS)) or []
     chosen = [_point(values, (*path, k), entry, kind, robot) for k, entry in enumerate(entries)]
     return resolve_points(robot, [point for point in chosen if point is not None])
+
+
+def read_tyres(values: Values, given: Any) -> Any:
+    """The radius of the edges of all wheels, or a table of radii by link; None where it is wrong."""
+    path = ("contacts", "tyres")
+    if not isinstance(given, dict):
+        return values.read(path, given, schema.NOT_NEGATIVE)
+    table = values.record(path, given, schema.Record({link: schema.Key(schema.NOT_NEGATIVE) for link in given}))
+    return None if table is None or None in table.values() else table
 
 
 def _point(values: Values, path: Keys, entry: Any, kind: schema.Record, robot: Robot) -> ContactPoint | None:
@@ -61,8 +81,6 @@ def read_soil(values: Values, top: dict[str, Any], robot: Robot) -> Soil | None:
     table = top.get("soil")
     if table is None or None in table.values():
         return None
-    if top["scheme"] != "time_stepping":
-        values.wrong(("soil",), f'given with scheme = "{top["scheme"]}"', 'scheme = "time_stepping"')
     if not top["walls"]:
         values.wrong(("soil",), "given without [[walls]]", "the ground")
     if not any(point.rim > 0.0 for point in resolve_points(robot, "collision")):

@@ -32,6 +32,9 @@ def read_drive(values: Values, table: dict[str, Any], robot: Robot, gravity: tup
     except ArgumentError as problem:
         values.wrong(("controller", "wheels"), str(problem))
         return None
+    if "steer" in table and wheels.leading < 0:
+        values.wrong(("controller", "steer"), "given without a wheel that is steered", "heading or path, or steering")
+        return None
     route = Route(table.get("steer"), table.get("heading"), path, table["look_ahead"])
     numbers = {key: table[key] for key in ("rate", "speed", "ramp", "kp", "kd", "gain")}
     return Drive(robot=robot, wheels=wheels, route=route, slip=table.get("slip"), gravity=gravity, **numbers)

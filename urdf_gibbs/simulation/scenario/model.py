@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from urdf_gibbs.contact.points import ContactPoint
 from urdf_gibbs.contact.soil import Soil
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.on_soil import OnSoil
 from urdf_gibbs.simulation.scenario.controller import Driver
 from urdf_gibbs.walls import Wall
 
@@ -110,10 +109,4 @@ class Scenario:
             drive = {"controller": self.controller, "controller_rate": self.controller.rate}
         flags = ("joint_limits", "damping", "joint_friction", "scheme", "step")
         found = {name: getattr(self, name) for name in (*names, *flags)} | drive | dict(self.tolerances)
-        if self.soil is None:
-            return found
-        rate = self.controller.rate if self.controller is not None else 1.0
-        wheels = OnSoil(self.robot, self.soil, self.walls, self.controller, rate)
-        body = self.robot.joints[0].child  # what else can touch the ground
-        del found["torque" if self.controller is None else "controller_rate"]
-        return found | {"controller": wheels, "points": [body]}
+        return found if self.soil is None else found | {"soil": self.soil}

@@ -226,6 +226,15 @@ def arguments_of(instance: Instance, kind: str) -> Record:
     return Record(keys, exclude=("rotation", "rpy"))
 
 
+# The keys of a height field whose heights, x and y are in a file.
+FIELD_FILE = Record(
+    {
+        "kind": Key(Text(), required=True),
+        "file": Key(Text(), required=True),
+        **{name: Key(ARGUMENTS[name]) for name in ("restitution", "friction", "motion", "name")},
+    }
+)
+
 # tables -----------------------------------------------------------------------------------------------
 
 ROBOT = Record(
@@ -250,16 +259,24 @@ CONTACTS = Record(
         "cylinders": Key(Choice(("auto", "roll", "stand")), "auto"),
         "rims": Key(Number(least=1.0, meaning="a whole number of 1 or more")),
         "crown": Key(NOT_NEGATIVE, 0.0),
+        "tyres": Key(Deferred(), 0.0),
     }
 )
 POINTS = '"collision", or a list of links and {link = ..., position = [x, y, z]}'
 PAIR = "[name, name], [name, name, distance] or [name, name, distance, friction]"
 RATE = Key(Number(above=0.0), 1000.0)
-POSED = {"rate": RATE, "kp": Key(Deferred(), 0.0), "kd": Key(Deferred(), 0.0), "pose": Key(Record(None), {})}
+WAY = Items(Record(None, "{time = ..., joint = ..., ...}"), "a list of {time = ..., joint = ..., ...}")
+POSED = {
+    "rate": RATE,
+    "kp": Key(Deferred(), 0.0),
+    "kd": Key(Deferred(), 0.0),
+    "pose": Key(Record(None), {}),
+    "path": Key(WAY, ()),
+}
 NAMES = Items(Text(), "a list of names of joints")
 DRIVE = {
     "rate": Key(Number(above=0.0), 200.0),
-    "steering": Key(NAMES, required=True),
+    "steering": Key(NAMES, ()),
     "wheels": Key(NAMES, required=True),
     "speed": Key(ANY, required=True),
     "ramp": Key(Number(above=0.0), 1.0),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from urdf_gibbs.simulation.scenario.expression import evaluate
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.lines import line_of
 from urdf_gibbs.simulation.scenario.problems import Problem, ScenarioError, dotted, one_of, shown
+from urdf_gibbs.walls import HeightField, load_terrain
 
 LONGEST_EXPECTATION = 400  # characters
 
@@ -168,13 +171,16 @@ class Values:
         name = self.read((*path, "kind"), value["kind"], choice.kind) if "kind" in value else None
         if name is None:
             return None
-        arguments = self.record(path, value, schema.arguments_of(kind, name))
+        from_file = kind.classes[name] is HeightField and "file" in value
+        arguments = self.record(path, value, schema.FIELD_FILE if from_file else schema.arguments_of(kind, name))
         if arguments is None or len(self.problems) > before:
             return None
         del arguments["kind"]
         if "rpy" in arguments:
             arguments["rotation"] = np.reshape(rotation_from_rpy(*arguments.pop("rpy")), (3, 3)).tolist()
         try:
+            if from_file:
+                return replace(load_terrain(Path(self.file).parent / arguments.pop("file")), **arguments)
             return kind.classes[name](**arguments)
         except ArgumentError as problem:  # the schema checks single arguments: this is about several of them
             self.wrong(path, str(problem))

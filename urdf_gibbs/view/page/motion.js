@@ -139,7 +139,7 @@ class Motion {
     this.forceHolder = this.stage.add(new THREE.Group());
     this.forceHolder.name = "forces";
     if (!this.carried.length) return;
-    const help = "of lasting contacts, as long as the force is large, up to a bound: green sticks, purple slips, blue without friction";
+    const help = "of lasting contacts, as long as the force is large, up to a bound: green sticks, purple slips, blue without friction or on soil";
     this.overlays.layer("forces", "Contact forces", "o", true, help).objects.push(this.forceHolder);
     const sizes = []; // the largest force of each frame in which something is carried
     for (let k = 0; k < this.t.length; k++) {
