@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from coulomb_law import lacks
 
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.contact.coulomb import contact_impulses
@@ -34,3 +35,21 @@ def test_robots_are_solved(robot: str) -> None:
             assert u[::3].min() > -1e-9 * np.abs(problem.b).max()
             assert (np.hypot(p[1::3], p[2::3]) <= problem.mu * p[::3] + 1e-9 * np.abs(p).max()).all()
     assert count == 6
+
+
+@pytest.mark.parametrize(("robot", "number", "case"), [("pr2", 45, "impact e=0"), ("pr2", 45, "impact e=.5 all")])
+def test_a_load_that_many_sticking_contacts_share(robot: str, number: int, case: str) -> None:
+    """Five contacts of one body stick: impulses are not unique, and Newton's method with Gauss-Seidel and a curve leave 5e-5."""
+    (problem,) = [one for one in problems(robot, range(number, number + 1)) if one.case == case]
+    found = contact_impulses(problem.K, problem.b, problem.mu, search=0)
+    assert found.verdict == "solved"
+    assert lacks(problem.K, problem.b, problem.mu, found.impulses) < 1e-9  # units of single contacts differ by a factor of 100
+
+
+@pytest.mark.parametrize(("robot", "number"), [("pr2", 45), ("go2-16", 27)])
+def test_impulses_that_are_drawn_to_the_last_ones_find_what_others_miss(robot: str, number: int) -> None:
+    """Newton's law with e = 0.5 for normals alone, before any linear program: one is allowed."""
+    (problem,) = [one for one in problems(robot, range(number, number + 1)) if one.case == "impact e=.5"]
+    found = contact_impulses(problem.K, problem.b, problem.mu, search=1)
+    assert found.verdict == "solved"
+    assert lacks(problem.K, problem.b, problem.mu, found.impulses) < 1e-9

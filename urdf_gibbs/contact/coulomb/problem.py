@@ -38,6 +38,15 @@ def impulses(s: Problem) -> float:
     return solver.solve(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
 
 
+@entry(Problem, part="contact_search", returns=float)
+def drawn(s: Problem) -> float:
+    """For what ``impulses`` has left open: better p by ``draw``, if it finds any; gives the certificate."""
+    k = s.count
+    n = s.at[k]
+    K = s.K[: n * n].reshape((n, n))
+    return solver.draw(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+
+
 @entry(Problem, int, part="contact_search", returns=float)
 def decided(s: Problem, limit: int) -> float:
     """For what ``impulses`` has left open: fill p by ``decide``, of up to ``limit`` linear programs; gives the certificate."""
