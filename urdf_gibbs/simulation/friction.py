@@ -17,7 +17,6 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.coulomb.problem import impulses
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
-from urdf_gibbs.contact.dense import nonzero_range
 from urdf_gibbs.contact.kinematics import DRY, contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.tangents import tangent_rows
 from urdf_gibbs.engine.jit import block, jit
@@ -65,19 +64,31 @@ def rough_rows(s: System, t: float, k: int) -> int:
             tangent_rows(s, f, c, t, n)
             n += 2
     f.at[k] = n
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    mobility(s, n)
+    return n
+
+
+@jit
+def mobility(s: System, n: int) -> None:
+    """B and K = B Bᵀ of the first n rows, with M factorised in s.M."""
+    f = s.friction
+    columns = np.empty((s.v.shape[0], n))  # of B, as rows: inner loops go along them
     for i in range(n):
         copy(f.R[i], f.B[i])
         half_solve(s.tree.above, s.M, f.B[i])
-        low[i], high[i] = nonzero_range(f.B[i])
+        for m in range(columns.shape[0]):
+            columns[m, i] = f.B[i, m]
     for i in range(n):
+        own = f.K[i * n : i * n + i + 1]
         for j in range(i + 1):
-            value = 0.0
-            for m in range(max(low[i], low[j]), min(high[i], high[j])):
-                value += f.B[i, m] * f.B[j, m]
-            f.K[i * n + j] = value
-            f.K[j * n + i] = value
-    return n
+            own[j] = 0.0
+        for m in range(columns.shape[0]):
+            factor, column = f.B[i, m], columns[m]
+            if factor != 0.0:
+                for j in range(i + 1):
+                    own[j] += factor * column[j]
+        for j in range(i):
+            f.K[j * n + i] = own[j]
 
 
 @jit
