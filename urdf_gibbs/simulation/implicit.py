@@ -136,9 +136,11 @@ def put_into_cones(s: System, k: int) -> None:
 def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> int:
     """The velocity after the step, in st.new, with the impulses of the k selected contacts in s.friction.p.
 
-    Rows and free accelerations are those of s.q, s.v; s.friction.U become the velocities before the step. A gap that is open may close:
-    what must not be negative is its velocity after the step plus the gap over h. The search begins at the forces as they were (``guess``),
-    or at s.friction.p.
+    Rows and free accelerations are those of s.q, s.v, in the middle of the step; s.friction.U become the velocities before the step along
+    these rows, and s.friction.W what the turning of a row adds from the middle to the end. Coulomb's law holds at the end: then contacts
+    that stay have no velocity at either end, and impulses do no work on their mean. A gap that is open may close: what must not be
+    negative is the gap over h plus the velocity after the step, with which the step ends there. The search begins at the forces as they
+    were (``guess``), or at s.friction.p.
     """
     f, nq, nv = s.friction, s.q.shape[0], s.v.shape[0]
     status = free_rough_rows(s, st.time + 0.5 * h, k)
@@ -146,15 +148,18 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
         return status
     n, before = f.at[k], st.y[nq:]
     for row in range(n):
+        free = 0.0
         for m in range(nv):
             f.U[row] += f.R[row, m] * (before[m] - s.v[m])
-        f.b[row] = f.U[row] + h * f.W[row]
+            free += f.R[row, m] * s.a[m]
+        f.W[row] = 0.5 * h * (f.W[row] - free)
+        f.b[row] = f.U[row] + h * free + f.W[row]
     for i in range(k):
-        c = s.selected[i]
+        c, first = s.selected[i], f.at[i]
         f.member[i] = 1
         f.trial[i] = STICKS if f.mode[c] == STICKS else STARTS
-        if c < f.joints:
-            f.b[f.at[i]] += max(st.gaps[c, GAP] / st.gaps[c, GRADIENT], 0.0) / h
+        if is_open(s, st, c):
+            f.b[first] += st.gaps[c, GAP] / st.gaps[c, GRADIENT] / h - f.W[first]
     if guess:
         guess_impulses(s, st.force, k, h)
     f.span = h
@@ -171,14 +176,17 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
 
 
 @jit
+def is_open(s: System, st: State, c: int) -> bool:
+    """Whether contact c is no joint, and apart."""
+    return c < s.friction.joints and st.gaps[c, GAP] > TOUCH * st.gaps[c, GRADIENT]
+
+
+@jit
 def one_arrives(s: System, st: State, k: int) -> bool:
     """Whether one of the k selected contacts was open and has an impulse."""
     arrives = False
     for i in range(k):
-        c = s.selected[i]
-        arrives = arrives or (
-            c < s.friction.joints and st.gaps[c, GAP] > TOUCH * st.gaps[c, GRADIENT] and s.friction.p[s.friction.at[i]] > 0.0
-        )
+        arrives = arrives or (s.friction.p[s.friction.at[i]] > 0.0 and is_open(s, st, s.selected[i]))
     return arrives
 
 
@@ -251,13 +259,18 @@ def write_interpolant(s: System, st: State, begin: Array, end: Array, h: float) 
 
 
 @jit
+def change(s: System, st: State, row: int) -> float:
+    """What the step changes of the velocity along a row as it is in the middle."""
+    R, nq, total = s.friction.R, s.q.shape[0], 0.0
+    for m in range(s.v.shape[0]):
+        total += R[row, m] * (st.new[nq + m] - st.y[nq + m])
+    return total
+
+
+@jit
 def after(s: System, st: State, row: int) -> float:
     """Velocity of a row after the step."""
-    f, nq = s.friction, s.q.shape[0]
-    u = f.U[row]
-    for m in range(s.v.shape[0]):
-        u += f.R[row, m] * (st.new[nq + m] - st.y[nq + m])
-    return u
+    return s.friction.U[row] + change(s, st, row) + s.friction.W[row]
 
 
 @jit
@@ -305,7 +318,7 @@ def add_friction_work(s: System, st: State, k: int) -> None:
     f = s.friction
     for i in range(k):
         for row in range(f.at[i] + (1 if s.selected[i] < f.joints else 0), f.at[i + 1]):
-            st.friction_work -= 0.5 * f.p[row] * (f.U[row] + after(s, st, row))
+            st.friction_work -= f.p[row] * (f.U[row] + 0.5 * change(s, st, row))
 
 
 @jit
