@@ -131,8 +131,8 @@ def shortest_solution(S: Array, c: Array, x: Array, g: Array, order: Indices) ->
     """x (n,): the shortest of those for which |S x - c| is least, S (n, n).
 
     Twice a QR decomposition: with pivots, S P = Q (R1 R2; 0 0), then (R1 R2)ᵀ = Q' T, so x = P Q' T^-ᵀ (Qᵀ c). Returns the second one,
-    (n, rank of S), empty where S is regular or zero: ``row_space`` makes P Q' of it, with the ``order`` of the columns in P, and g (n,) begins
-    with x in that basis.
+    (n, rank of S), empty where S is regular or zero: ``row_space`` makes P Q' of it, with the ``order`` of the columns in P, and g (n,)
+    begins with x in that basis.
     """
     n = c.shape[0]
     A = np.empty((n, n + 1))

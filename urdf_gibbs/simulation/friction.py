@@ -225,10 +225,10 @@ def ask_coulomb(s: System, k: int) -> float:
 
 @jit
 def ask_softly(s: System, k: int) -> float:
-    """``ask_coulomb`` with slightly soft walls: where forces are not unique, that chooses short ones."""
+    """``ask_coulomb`` with walls that are slightly soft, in all directions: where forces are not unique, that chooses short ones."""
     rows, problem = take_part(s, k), s.friction.problem
-    for j in range(problem.count):
-        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
+    for m in range(rows):
+        problem.K[m * (rows + 1)] *= 1.0 + SOFT
     certificate = impulses(problem)
     hand_back(s, k, rows)
     return certificate

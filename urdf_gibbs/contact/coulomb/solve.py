@@ -88,6 +88,8 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
                 y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
     copy(y, z)
     best[0] = 1e300
+    if largest_of(y) > 0.0 and _swept(S, b, kind, at, law, 0, z, y, best):  # a guess may have the modes of the solution
+        return
     for turns in (3, 6, 12, 24):
         if _swept(S, b, kind, at, law, turns, z, y, best):
             return
