@@ -47,3 +47,4 @@ class Friction(Struct):
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes
     stopping: Int  # whether a contact that slides has come to its end
+    in_stage: Int  # 1: forces are those of a stage of a step; whether allowed ones exist is asked where its events are looked for

@@ -165,6 +165,15 @@ def shortest_allowed(s: System, k: int, at: Indices, Q: Array, g: Array, x: Arra
 
 
 @jit
+def any_slides(s: System, k: int) -> bool:
+    """Whether one of the k held contacts slides."""
+    slides = False
+    for i in range(k):
+        slides = slides or s.friction.mode[s.selected[i]] in (SLIDES, STARTS)
+    return slides
+
+
+@jit
 def by_coulomb(s: System, force: Array, k: int) -> float:
     """Forces of the k held contacts by Coulomb's law, in s.friction.p, and how fast one of them changes, relative to what is calm."""
     f = s.friction
@@ -182,7 +191,8 @@ def by_coulomb(s: System, force: Array, k: int) -> float:
 def keep_held(s: System, st: State, k: int) -> float:
     """The forces that keep the k held contacts as they are, in s.friction.p: the shortest that are allowed.
 
-    Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do.
+    Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do. In the stages of a step it is
+    negative where the shortest ones are not allowed: others are looked for only if contacts slide, since else all give the same motion.
     """
     f = s.friction
     n = f.at[k]
@@ -196,9 +206,9 @@ def keep_held(s: System, st: State, k: int) -> float:
     margin = least_margin(s, k)
     if rank == 0 or margin >= -OUTSIDE:
         return margin
-    if shortest_allowed(s, k, at, row_space(W, order), g[:rank], x):
+    if (not f.in_stage or any_slides(s, k)) and shortest_allowed(s, k, at, row_space(W, order), g[:rank], x):
         margin = 0.0
-    elif by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
+    elif not f.in_stage and by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
         shortest_impulses(f.problem)
         hand_back(s, k, f.problem.at[f.problem.count])
         return min(least_margin(s, k), 0.0)
