@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.problem import impulses
+from urdf_gibbs.contact.coulomb.problem import Problem, impulses
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
 from urdf_gibbs.contact.kinematics import DRY, contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.tangents import tangent_rows
@@ -225,13 +225,30 @@ def ask_coulomb(s: System, k: int) -> float:
 
 @jit
 def ask_softly(s: System, k: int) -> float:
-    """``ask_coulomb`` with walls that are slightly soft, in all directions: where forces are not unique, that chooses short ones."""
+    """``ask_coulomb`` with walls that are slightly soft, in all directions: where forces are not unique, that chooses short ones.
+
+    Soft walls are hard to solve from afar: if Newton's method does not do it from the start that is given, walls are hard, if they can be.
+    """
     rows, problem = take_part(s, k), s.friction.problem
-    for m in range(rows):
-        problem.K[m * (rows + 1)] *= 1.0 + SOFT
+    soften(problem, rows, 1.0 + SOFT)
+    problem.nearby = 1
     certificate = impulses(problem)
+    problem.nearby = 0
+    if not certificate < SOLVED:
+        soften(problem, rows, 1.0 / (1.0 + SOFT))
+        certificate = impulses(problem)
+    if not certificate < SOLVED:
+        soften(problem, rows, 1.0 + SOFT)
+        certificate = impulses(problem)
     hand_back(s, k, rows)
     return certificate
+
+
+@jit
+def soften(problem: Problem, rows: int, factor: float) -> None:
+    """The mobility of all rows, each alone, becomes larger by a factor."""
+    for m in range(rows):
+        problem.K[m * (rows + 1)] *= factor
 
 
 @jit
