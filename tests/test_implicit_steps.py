@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import nnls
 
 import urdf_gibbs as ug
-from urdf_gibbs.simulation import implicit
+from urdf_gibbs.simulation import implicit, implicit_walls
 from urdf_gibbs.simulation.description import Start
 from urdf_gibbs.simulation.friction import SOFT
 from urdf_gibbs.simulation.friction_layout import SLIDES, STICKS
-from urdf_gibbs.simulation.layout import GAP, PAUSED
+from urdf_gibbs.simulation.layout import GAP, OK, PAUSED
 
 G, MU, STEP = 9.81, 0.4, 1e-5
+SPIN, FALL = 3.0, 0.04  # rad/s, of a rod that falls, and for how long [s]
 BOX = ug.load(
     '<robot name="box"><link name="box"><inertial><mass value="1"/>'
     '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link></robot>',
@@ -107,6 +110,62 @@ def test_steps_in_a_series_converge() -> None:
     errors = [np.abs(end - ends[2]).max() for end in ends[:2]]
     assert 2.8 < errors[0] / errors[1] < 3.2  # (1 - 1/4) / (1/2 - 1/4) = 3 at the first order
     assert errors[0] < MU * G * 20.0 * 8e-4 * 1e-4  # acceleration, times how far its direction lags, times the duration
+
+
+def falling_rod(count: int) -> float:
+    """The angle of a rod of 1 kg and 1 m after FALL in this many implicit steps; its end sticks to a rough floor, about which it falls."""
+    rod = ug.load(
+        '<robot name="rod"><link name="rod"><inertial><origin xyz="0 0 0.5"/><mass value="1"/>'
+        f'<inertia ixx="{1 / 12}" ixy="0" ixz="0" iyy="{1 / 12}" iyz="0" izz="0.001"/></inertial></link></robot>',
+        base="floating",
+    )
+    floor = ug.walls.Plane((0, 0, 1))
+    simulator = ug.Simulator(rod, walls=floor, points=[("rod", (0, 0, 0))], friction=5.0, restitution=0.0, gravity=(0, 0, -G))
+    simulator._start(Start(np.array([0, 0, 0, 0, np.sin(0.25), 0, np.cos(0.25)]), np.array([0, 0, 0, 0, SPIN, 0.0]), 1.0))
+    program = simulator._program
+    assert program.advance(1) == PAUSED
+    assert list(program.system.friction.mode) == [STICKS]
+    begin = program.state.time
+    program.state.together = count  # no choice in between
+    while program.state.together:
+        program.state.brief = FALL / count
+        assert program.advance(1) == PAUSED
+        assert abs(program.state.gaps[0, GAP]) < 1e-10
+    assert program.state.time - begin == pytest.approx(FALL, abs=1e-14)
+    assert list(program.system.friction.mode) == [STICKS]
+    return 2.0 * np.arctan2(program.state.y[4], program.state.y[6])
+
+
+def test_where_contacts_stay_steps_are_of_the_second_order() -> None:
+    """A rod pivots fast about its end: a pendulum upside down, integrated by SciPy."""
+    pendulum = solve_ivp(lambda t, y: [y[1], 1.5 * G * np.sin(y[0])], (0.0, FALL), [0.5, SPIN], rtol=1e-12, atol=1e-14)
+    errors = [abs(falling_rod(count) - pendulum.y[0, -1]) for count in (40, 80)]
+    assert 3.5 < errors[0] / errors[1] < 4.5
+    assert errors[1] < (SPIN * FALL / 80) ** 2 * SPIN * FALL  # of the second order in the angle of a step
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_only_what_is_inside_of_a_wall_is_moved_and_only_outwards(seed: int) -> None:
+    """The least motion, in the metric of M, after which no corner is inside, beside SciPy's optimiser."""
+    simulator, rng = sliding(0.0), np.random.default_rng(seed)
+    system, state = simulator._program.system, simulator._program.state
+    state.y[2] += 1e-8 * rng.uniform(-1.0, 0.5)
+    state.y[3:5] = 1e-7 * rng.normal(size=2)
+    simulator._program.update_gaps(state.time, 0)
+    gaps, before = state.gaps[:4, GAP].copy(), state.y.copy()
+    assert gaps.min() < -1e-9
+    J = np.array([[0.0, 0.0, 1.0, y, -x, 0.0] for _, (x, y, _) in CORNERS])
+    M = np.diag([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
+    half = J @ np.diag(np.diag(M) ** -0.5)
+    lam = nnls(np.vstack([half.T, -1e8 * gaps[None]]), np.array([0.0] * 6 + [1.0]))[0]  # the dual: the nearest point of a polyhedron
+    w = half.T @ lam
+    least = w / (1.0 + 1e8 * gaps @ lam) * 1e-8  # Lawson and Hanson: least distance programming
+    moved = implicit_walls.push_out(system, state)
+    assert moved == OK
+    motion = np.array([*(state.y[:3] - before[:3]), *(2.0 * (state.y[3:5] - before[3:5])), 0.0])
+    assert motion == pytest.approx(np.diag(np.diag(M) ** -0.5) @ least, abs=1e-12)
+    assert state.gaps[:4, GAP].min() > -1e-13
+    assert np.array_equal(state.y[7:], before[7:])
 
 
 def test_they_begin_after_a_number_of_very_short_steps_while_something_slides() -> None:

@@ -195,8 +195,10 @@ def onto(Q: Array, rank: int, x: Array, g: Array) -> None:
     """g (rank,) = Qᵀ x."""
     for c in range(rank):
         g[c] = 0.0
-        for a in range(x.shape[0]):
-            g[c] += Q[a, c] * x[a]
+    for a in range(x.shape[0]):
+        factor, row = x[a], Q[a]
+        for c in range(rank):
+            g[c] += factor * row[c]
 
 
 @jit

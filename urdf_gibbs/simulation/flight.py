@@ -25,6 +25,7 @@ from urdf_gibbs.simulation.layout import (
     LENGTH,
     NEXT,
     OK,
+    PRESENT,
     RTOL,
     SINGULAR,
     STEP,
@@ -85,7 +86,9 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
             return SINGULAR
         return OK
     if s.friction.acts:
+        s.friction.in_stage = which != PRESENT
         status = rough_forces(s, st, t, k)
+        s.friction.in_stage = 0
         copy(s.a, a)
         return status
     status = free_rows(s, t, k)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.contact.coulomb.problem import impulses
+from urdf_gibbs.contact.coulomb.problem import Problem, impulses
 from urdf_gibbs.contact.coulomb.scaled import FRICTION, JOINT, NORMAL, SLIDING
-from urdf_gibbs.contact.dense import nonzero_range
 from urdf_gibbs.contact.kinematics import DRY, contact_motion, contact_row, half_solve, solve_factorised
 from urdf_gibbs.contact.tangents import tangent_rows
 from urdf_gibbs.engine.jit import block, jit
@@ -65,19 +64,31 @@ def rough_rows(s: System, t: float, k: int) -> int:
             tangent_rows(s, f, c, t, n)
             n += 2
     f.at[k] = n
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    mobility(s, n)
+    return n
+
+
+@jit
+def mobility(s: System, n: int) -> None:
+    """B and K = B Bᵀ of the first n rows, with M factorised in s.M."""
+    f = s.friction
+    columns = np.empty((s.v.shape[0], n))  # of B, as rows: inner loops go along them
     for i in range(n):
         copy(f.R[i], f.B[i])
         half_solve(s.tree.above, s.M, f.B[i])
-        low[i], high[i] = nonzero_range(f.B[i])
+        for m in range(columns.shape[0]):
+            columns[m, i] = f.B[i, m]
     for i in range(n):
+        own = f.K[i * n : i * n + i + 1]
         for j in range(i + 1):
-            value = 0.0
-            for m in range(max(low[i], low[j]), min(high[i], high[j])):
-                value += f.B[i, m] * f.B[j, m]
-            f.K[i * n + j] = value
-            f.K[j * n + i] = value
-    return n
+            own[j] = 0.0
+        for m in range(columns.shape[0]):
+            factor, column = f.B[i, m], columns[m]
+            if factor != 0.0:
+                for j in range(i + 1):
+                    own[j] += factor * column[j]
+        for j in range(i):
+            f.K[j * n + i] = own[j]
 
 
 @jit
@@ -214,13 +225,30 @@ def ask_coulomb(s: System, k: int) -> float:
 
 @jit
 def ask_softly(s: System, k: int) -> float:
-    """``ask_coulomb`` with slightly soft walls: where forces are not unique, that chooses short ones."""
+    """``ask_coulomb`` with walls that are slightly soft, in all directions: where forces are not unique, that chooses short ones.
+
+    Soft walls are hard to solve from afar: if Newton's method does not do it from the start that is given, walls are hard, if they can be.
+    """
     rows, problem = take_part(s, k), s.friction.problem
-    for j in range(problem.count):
-        problem.K[problem.at[j] * (rows + 1)] *= 1.0 + SOFT
+    soften(problem, rows, 1.0 + SOFT)
+    problem.nearby = 1
     certificate = impulses(problem)
+    problem.nearby = 0
+    if not certificate < SOLVED:
+        soften(problem, rows, 1.0 / (1.0 + SOFT))
+        certificate = impulses(problem)
+    if not certificate < SOLVED:
+        soften(problem, rows, 1.0 + SOFT)
+        certificate = impulses(problem)
     hand_back(s, k, rows)
     return certificate
+
+
+@jit
+def soften(problem: Problem, rows: int, factor: float) -> None:
+    """The mobility of all rows, each alone, becomes larger by a factor."""
+    for m in range(rows):
+        problem.K[m * (rows + 1)] *= factor
 
 
 @jit

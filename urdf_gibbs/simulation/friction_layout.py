@@ -43,6 +43,8 @@ class Friction(Struct):
     lag: Float1  # (contacts,) how far the friction of one that slides slowly looks ahead [s]
     ahead: Float2  # (contacts, 2) the direction that the friction of one that slides slowly opposes, in its tangents
     soft: Float2  # (contacts, 3) forces with which these directions were found last, along normal and tangents [N]
+    dual: Float2  # (contacts, 3) what the shortest allowed forces were the projection of, the last time [N]
     stop: Float1  # (contacts,) after which time sliding would end if it went on like this [s]
     force: Float2  # (contacts, 3) tangential force [N], world axes
     stopping: Int  # whether a contact that slides has come to its end
+    in_stage: Int  # 1: forces are those of a stage of a step; whether allowed ones exist is asked where its events are looked for

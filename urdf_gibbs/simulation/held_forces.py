@@ -142,27 +142,35 @@ def look_ahead(s: System, k: int) -> None:
 
 
 @jit
-def shortest_allowed(s: System, k: int, at: Indices, S: Array, x: Array) -> bool:
-    """Of all x with the S x of this one the shortest that push and stay in their cones, in x; whether there are any."""
-    m = x.shape[0]
-    Q, form = np.empty((m, m)), np.empty((k, 4))
-    rank = row_space(S, Q)
-    g, y = np.empty(rank), np.empty(m)
-    for c in range(rank):
-        g[c] = 0.0
-        for a in range(m):
-            g[c] += Q[a, c] * x[a]
+def shortest_allowed(s: System, k: int, at: Indices, Q: Array, g: Array, x: Array) -> bool:
+    """Of all x with Qᵀ x = g the shortest that push and stay in their cones, in x; whether there are any."""
+    dual, form = s.friction.dual, np.empty((k, 4))
+    y, z = np.empty(x.shape[0]), np.empty(x.shape[0])
     for i in range(k):
         c = s.selected[i]
+        for j in range(at[i], at[i + 1]):
+            z[j] = dual[c, j - at[i]]
         form[i, 0], form[i, 1], form[i, 2], form[i, 3] = HALF, 0.0, 0.0, 0.0
         if c >= s.friction.joints:
             form[i, 0], form[i, 1], form[i, 2] = SPAN, -s.contacts.reach[c], s.contacts.reach[c]
         elif at[i + 1] - at[i] == 3:
             form[i, 0], form[i, 1] = CONE, s.contacts.friction[c, STATIC]
-    if not shortest_in_sets(Q[:, :rank].copy(), at[: k + 1], form, g, y):
+    if not shortest_in_sets(Q, at[: k + 1], form, g, z, y):
         return False
     copy(y, x)
+    for i in range(k):
+        for j in range(at[i], at[i + 1]):
+            dual[s.selected[i], j - at[i]] = z[j]
     return True
+
+
+@jit
+def any_slides(s: System, k: int) -> bool:
+    """Whether one of the k held contacts slides."""
+    slides = False
+    for i in range(k):
+        slides = slides or s.friction.mode[s.selected[i]] in (SLIDES, STARTS)
+    return slides
 
 
 @jit
@@ -183,22 +191,24 @@ def by_coulomb(s: System, force: Array, k: int) -> float:
 def keep_held(s: System, st: State, k: int) -> float:
     """The forces that keep the k held contacts as they are, in s.friction.p: the shortest that are allowed.
 
-    Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do.
+    Gives how far inside of their cones they are, of the largest force; negative where no allowed ones do. In the stages of a step it is
+    negative where the shortest ones are not allowed: others are looked for only if contacts slide, since else all give the same motion.
     """
     f = s.friction
     n = f.at[k]
     own, at, S, c = np.empty(n, np.int64), np.empty(k + 1, np.int64), np.empty((n, n)), np.empty(n)
     look_ahead(s, k)
     m = held_equations(s, k, own, at, S, c)
-    x, A = np.empty(m), S[:m, :m].copy()
-    rank = shortest_solution(A, c[:m], x)
+    x, g, order = np.empty(m), np.empty(m), np.empty(m, np.int64)
+    W = shortest_solution(S, c[:m], x, g, order)
+    rank = W.shape[1]
     spread(s, k, at, x)
     margin = least_margin(s, k)
-    if rank == m or margin >= -OUTSIDE:
+    if rank == 0 or margin >= -OUTSIDE:
         return margin
-    if shortest_allowed(s, k, at, A, x):
+    if (not f.in_stage or any_slides(s, k)) and shortest_allowed(s, k, at, row_space(W, order), g[:rank], x):
         margin = 0.0
-    elif by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
+    elif not f.in_stage and by_coulomb(s, st.force, k) <= 1.0:  # allowed ones at the rim of what is possible
         shortest_impulses(f.problem)
         hand_back(s, k, f.problem.at[f.problem.count])
         return min(least_margin(s, k), 0.0)

@@ -2,8 +2,9 @@
 
 The impulses of all near contacts over the step obey Coulomb's law with the velocities after it, as in time stepping: what comes to rest or
 arrives slowly within the step is at rest after it, without restitution. What arrives fast ends the step with an impact. Where contacts
-change, and where friction turns, the step is of the first order, else of the second; contacts take energy only. Steps follow each other in
-series, each starting at the impulses of the last, and held contacts are chosen again after the last one.
+change, and where friction turns, the step is of the first order, else of the second. Positions follow the mean velocity; what is inside
+of a wall after that, because it arrived in the first half of the step or by what is left of higher order, is pushed out by the least
+motion. Steps follow each other in series, each starting at the impulses of the last, and held contacts are chosen again after the last one.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.events import TOUCH
 from urdf_gibbs.simulation.friction import SOLVED, STILL, add_rough_response, ask_softly, clear_friction, free_rough_rows, guess_impulses
 from urdf_gibbs.simulation.friction_layout import FREE, KINETIC, SLIDES, SMOOTH, STARTS, STATIC, STICKS
-from urdf_gibbs.simulation.impact import REST
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, IMPLICIT, OK, PRESENT, RATE, UNDERFLOW, Record, State, System
+from urdf_gibbs.simulation.implicit_walls import DEEPEST, bring_back
+from urdf_gibbs.simulation.layout import GAP, GRADIENT, IMPLICIT, OK, RATE, UNDERFLOW, Record, State, System
 from urdf_gibbs.simulation.record import write_row
-from urdf_gibbs.simulation.resolve import MAX_PROJECTIONS, follow_implicitly, resolve_contacts, write_modes
-from urdf_gibbs.simulation.rough_impact import close_held, project_rough
+from urdf_gibbs.simulation.resolve import follow_implicitly, resolve_contacts, write_modes
 from urdf_gibbs.simulation.rows import load_state, update_gaps
 
 Array = Any
@@ -36,12 +36,10 @@ LONGER = 1.5  # of one to the next
 TURN = 1e-3  # rad, at most in an implicit step: what it leaves of the second order is 1e-7 of the motion
 FAST = 1e-3  # m/s: what closes faster is an impact, at its time
 SWIFT = 100.0  # m/s²: an acceleration that is thought of when near contacts are looked for; others join where they are missed
-DEEPEST = 1e-10  # m: a free contact must not be deeper inside of a wall after the step
 BETWEEN = 5e-9  # m: the same in the middle of the step
 HALVINGS = 90
 MOST_ROUNDS = 3  # of adding contacts before a step is halved
 PULLS = 1e-9  # of the largest force
-MOST_HOLDS = 8  # rounds of holding contacts that approach after the step
 
 
 @jit
@@ -136,9 +134,11 @@ def put_into_cones(s: System, k: int) -> None:
 def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> int:
     """The velocity after the step, in st.new, with the impulses of the k selected contacts in s.friction.p.
 
-    Rows and free accelerations are those of s.q, s.v; s.friction.U become the velocities before the step. A gap that is open may close:
-    what must not be negative is its velocity after the step plus the gap over h. The search begins at the forces as they were (``guess``),
-    or at s.friction.p.
+    Rows and free accelerations are those of s.q, s.v, in the middle of the step; s.friction.U become the velocities before the step along
+    these rows, and s.friction.W what the turning of a row adds from the middle to the end. Coulomb's law holds at the end: then contacts
+    that stay have no velocity at either end, and impulses do no work on their mean. A gap may close: after the step it is its present
+    value plus h times the mean velocity, and where that would leave it open there is no impulse. The search begins at the forces as
+    they were (``guess``), or at s.friction.p.
     """
     f, nq, nv = s.friction, s.q.shape[0], s.v.shape[0]
     status = free_rough_rows(s, st.time + 0.5 * h, k)
@@ -146,15 +146,19 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
         return status
     n, before = f.at[k], st.y[nq:]
     for row in range(n):
+        free = 0.0
         for m in range(nv):
             f.U[row] += f.R[row, m] * (before[m] - s.v[m])
-        f.b[row] = f.U[row] + h * f.W[row]
+            free += f.R[row, m] * s.a[m]
+        f.W[row] = 0.5 * h * (f.W[row] - free)
+        f.b[row] = f.U[row] + h * free + f.W[row]
     for i in range(k):
-        c = s.selected[i]
+        c, first = s.selected[i], f.at[i]
         f.member[i] = 1
         f.trial[i] = STICKS if f.mode[c] == STICKS else STARTS
         if c < f.joints:
-            f.b[f.at[i]] += max(st.gaps[c, GAP] / st.gaps[c, GRADIENT], 0.0) / h
+            gap = max(st.gaps[c, GAP] / st.gaps[c, GRADIENT], 0.0)
+            f.b[first] += max(f.U[first] + 2.0 * gap / h - f.W[first], 0.0)
     if guess:
         guess_impulses(s, st.force, k, h)
     f.span = h
@@ -168,18 +172,6 @@ def implicit_velocity(s: System, st: State, k: int, h: float, guess: bool) -> in
         v[m] = before[m] + h * s.a[m]
     add_rough_response(s, n, f.p, v)
     return OK
-
-
-@jit
-def one_arrives(s: System, st: State, k: int) -> bool:
-    """Whether one of the k selected contacts was open and has an impulse."""
-    arrives = False
-    for i in range(k):
-        c = s.selected[i]
-        arrives = arrives or (
-            c < s.friction.joints and st.gaps[c, GAP] > TOUCH * st.gaps[c, GRADIENT] and s.friction.p[s.friction.at[i]] > 0.0
-        )
-    return arrives
 
 
 @jit
@@ -208,8 +200,7 @@ def implicit_state(s: System, st: State, k: int, h: float, known: bool) -> int:
     """The state after the step, in st.new, with rows and accelerations of its middle.
 
     Where the middle will be is told by the last implicit step, if that has just been taken (``known``), else by a first attempt
-    with the rows of the beginning. Positions change with the mean velocity, but with the one after the step where a contact arrives: then
-    its gap is closed, not overrun.
+    with the rows of the beginning.
     """
     nq, nv = s.q.shape[0], s.v.shape[0]
     mean = np.empty(nv)
@@ -226,16 +217,15 @@ def implicit_state(s: System, st: State, k: int, h: float, known: bool) -> int:
     status = implicit_velocity(s, st, k, h, known)
     if status != OK:
         return status
-    st.arrived = one_arrives(s, st, k)
     for m in range(nv):
-        mean[m] = st.new[nq + m] if st.arrived else 0.5 * (st.y[nq + m] + st.new[nq + m])
+        mean[m] = 0.5 * (st.y[nq + m] + st.new[nq + m])
     move(s, st, mean, h, st.new[:nq])
     return OK
 
 
 @jit
 def write_interpolant(s: System, st: State, begin: Array, end: Array, h: float) -> None:
-    """st.F between two states: velocities change evenly; positions follow them, or change evenly where a contact has arrived so."""
+    """st.F between two states: velocities change evenly, and positions follow them."""
     nq = s.q.shape[0]
     first, last = np.empty(nq), np.empty(nq)
     velocity_to_rate(s.tree, begin[:nq], begin[nq:], first)
@@ -245,19 +235,24 @@ def write_interpolant(s: System, st: State, begin: Array, end: Array, h: float) 
         st.F[0, m] = change
         for j in range(1, st.F.shape[0]):
             st.F[j, m] = 0.0
-        if m < nq and not st.arrived:
+        if m < nq:
             st.F[1, m] = h * first[m] - change
             st.F[2, m] = 2.0 * change - h * (first[m] + last[m])
 
 
 @jit
+def change(s: System, st: State, row: int) -> float:
+    """What the step changes of the velocity along a row as it is in the middle."""
+    R, nq, total = s.friction.R, s.q.shape[0], 0.0
+    for m in range(s.v.shape[0]):
+        total += R[row, m] * (st.new[nq + m] - st.y[nq + m])
+    return total
+
+
+@jit
 def after(s: System, st: State, row: int) -> float:
     """Velocity of a row after the step."""
-    f, nq = s.friction, s.q.shape[0]
-    u = f.U[row]
-    for m in range(s.v.shape[0]):
-        u += f.R[row, m] * (st.new[nq + m] - st.y[nq + m])
-    return u
+    return s.friction.U[row] + change(s, st, row) + s.friction.W[row]
 
 
 @jit
@@ -305,29 +300,7 @@ def add_friction_work(s: System, st: State, k: int) -> None:
     f = s.friction
     for i in range(k):
         for row in range(f.at[i] + (1 if s.selected[i] < f.joints else 0), f.at[i + 1]):
-            st.friction_work -= 0.5 * f.p[row] * (f.U[row] + after(s, st, row))
-
-
-@jit
-def bring_to_rest(s: System, st: State, last: bool) -> int:
-    """Close held contacts and, if this is the ``last`` step, stop them; others that approach or sink in by that are held as well."""
-    for _ in range(MOST_HOLDS):
-        status = project_rough(s, st, MAX_PROJECTIONS) if last else close_held(s, st)
-        if status == OK:
-            status = update_gaps(s, st, st.time, PRESENT)
-        if status != OK:
-            return status
-        more = False
-        for c in range(s.friction.joints):
-            gap, rate = st.gaps[c, GAP] / st.gaps[c, GRADIENT], st.gaps[c, RATE] / st.gaps[c, GRADIENT]
-            if st.closed[c] and not st.held[c] and (gap < -DEEPEST or (last and gap <= TOUCH and rate < -REST)):
-                st.held[c] = 1
-                st.held_count += 1
-                s.friction.mode[c] = SMOOTH
-                more = True
-        if not more:
-            break
-    return OK
+            st.friction_work -= f.p[row] * (f.U[row] + 0.5 * change(s, st, row))
 
 
 @jit
@@ -422,7 +395,7 @@ def implicit_step(s: System, st: State, r: Record, most: float) -> int:
     st.implicit_time += h
     st.brief = next_length(s, st, h)
     last = st.together == 0 or st.end - st.time <= 0.0
-    status = bring_to_rest(s, st, last)
+    status = bring_back(s, st, last)
     if status != OK:
         return status
     write_interpolant(s, st, st.work, st.y, h)

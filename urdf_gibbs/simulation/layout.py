@@ -158,7 +158,6 @@ class State(Struct):
     together: Int  # how many implicit steps are to follow
     in_a_row: Int  # how many followed each other the last time
     brief: Float  # length of an implicit step [s]
-    arrived: Int  # 1: a contact has closed in the last one
     last_implicit: Float  # time of the last one [s]
     implicit_steps: Int  # how many there were
     implicit_time: Float  # their lengths together [s]

@@ -202,7 +202,7 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         slow=np.zeros(nc),
         lag=np.zeros(nc),
         ahead=np.zeros((nc, 2)),
-        soft=np.zeros((nc, 3)),
+        **{name: np.zeros((nc, 3)) for name in ("soft", "dual")},
         stop=np.zeros(nc),
         force=np.zeros((nc, 3)),
     )

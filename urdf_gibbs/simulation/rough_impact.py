@@ -377,21 +377,6 @@ def nearest_motion(s: System, k: int, last: bool, move: Array) -> float:
 
 
 @jit
-def close_held(s: System, st: State) -> int:
-    """Close the gaps of the held contacts to first order by the least motion; velocities stay as they are."""
-    load_state(s, st.y)
-    status = factorise_mass(s, 0)
-    if status != OK:
-        return status
-    k = select_held(st, s)
-    rough_rows(s, st.time, k)
-    move = np.empty(s.v.shape[0])
-    nearest_motion(s, k, False, move)
-    displace(s, st, move)
-    return OK
-
-
-@jit
 def displace(s: System, st: State, move: Array) -> None:
     """Displace the positions in st.y by move (nv,)."""
     nq = s.q.shape[0]

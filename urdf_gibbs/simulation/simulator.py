@@ -289,7 +289,8 @@ class Simulator:
         if candidates.points:
             state.held[:] = 0
             self._program.record.mode[:] = self._program.system.friction.mode[:] = FREE
-            state.force[:] = self._program.system.friction.force[:] = self._program.system.friction.soft[:] = 0.0
+            friction = self._program.system.friction
+            state.force[:] = friction.force[:] = friction.soft[:] = friction.dual[:] = 0.0
             state.last_struck[:] = -np.inf
             self._program.update_gaps(time, PRESENT)
             candidates.callbacks.raise_error()

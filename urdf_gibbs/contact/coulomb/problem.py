@@ -25,6 +25,7 @@ class Problem(Struct):
     reach: Float1  # (>= count,) largest impulses of dry friction in joints [N s]
     slide: Float2  # (>= count, 2) unit directions of contacts that slide
     p: Float1  # (>= n,) impulses: where to start, then the solution [N s]
+    nearby: Int  # 1: look for a solution by Newton's method from this start, and nowhere else
 
 
 @entry(Problem, part="contact_problem", returns=float)
@@ -35,7 +36,7 @@ def impulses(s: Problem) -> float:
     K = s.K[: n * n].reshape((n, n))
     if k >= MANY:
         return large.solve_large(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
-    return solver.solve(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+    return solver.solve(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n], s.nearby)
 
 
 @entry(Problem, part="contact_search", returns=float)

@@ -104,14 +104,16 @@ def _onto_cone(mu: float, x: Array, a: int, P: Array) -> None:
 
 
 @jit
-def _value(Q: Array, at: Indices, form: Array, g: Array, w: Array, x: Array, F: Array) -> float:
-    """w·g - ½|x|² with x = proj(Q w), and F = g - Qᵀ x, its gradient."""
+def _value(Q: Array, transposed: Array, at: Indices, form: Array, g: Array, w: Array, z: Array, x: Array, F: Array) -> float:
+    """w·g - ½|x|² with z = Q w, x = proj(z), and F = g - Qᵀ x, its gradient."""
     n, rank = Q.shape
     P = np.empty((3, 3))
-    for j in range(n):
-        x[j] = 0.0
-        for c in range(rank):
-            x[j] += Q[j, c] * w[c]
+    fill(z, 0.0)
+    for c in range(rank):
+        own, factor = transposed[c], w[c]
+        for j in range(n):
+            z[j] += factor * own[j]
+    copy(z, x)
     value = 0.0
     for i in range(form.shape[0]):
         if form[i, 0] == ZERO:
@@ -134,46 +136,58 @@ def _value(Q: Array, at: Indices, form: Array, g: Array, w: Array, x: Array, F: 
 
 
 @jit
-def _curvature(Q: Array, at: Indices, form: Array, w: Array, H: Array) -> None:
-    """H (rank, rank) = Qᵀ P Q, regularised."""
+def _curvature(Q: Array, at: Indices, form: Array, z: Array, H: Array) -> None:
+    """H (rank, rank) = Qᵀ P Q, its lower half, regularised; P is the derivative of the projection of z."""
     n, rank = Q.shape
-    P, x, T = np.empty((3, 3)), np.empty(n), np.empty((3, rank))
+    P, x, T = np.empty((3, 3)), np.empty(n), np.empty(rank)
     for c in range(rank):
         for m in range(rank):
             H[c, m] = REGULAR if c == m else 0.0
+    copy(z, x)
     for i in range(form.shape[0]):
         if form[i, 0] == ZERO:
             continue
         a = at[i]
         rows = at[i + 1] - a
-        for r in range(rows):
-            x[a + r] = 0.0
-            for c in range(rank):
-                x[a + r] += Q[a + r, c] * w[c]
         _project(form, i, x, a, P)
         for r in range(rows):
+            fill(T, 0.0)
+            for m in range(rows):
+                factor, own = P[r, m], Q[a + m]
+                if factor != 0.0:
+                    for c in range(rank):
+                        T[c] += factor * own[c]
+            own = Q[a + r]
             for c in range(rank):
-                T[r, c] = 0.0
-                for m in range(rows):
-                    T[r, c] += P[r, m] * Q[a + m, c]
-        for r in range(rows):
-            for c in range(rank):
+                factor, to = own[c], H[c]
                 for m in range(c + 1):
-                    H[c, m] += Q[a + r, c] * T[r, m]
+                    to[m] += factor * T[m]
 
 
 @jit
-def shortest_in_sets(Q: Array, at: Indices, form: Array, g: Array, x: Array) -> bool:
-    """x (n,): the shortest in its sets with Qᵀ x = g, Q (n, rank) with orthonormal columns; whether it was found."""
-    rank = g.shape[0]
+def shortest_in_sets(Q: Array, at: Indices, form: Array, g: Array, z: Array, x: Array) -> bool:
+    """x (n,): the shortest in its sets with Qᵀ x = g, Q (n, rank) with orthonormal columns; whether it was found.
+
+    It is the projection of z (n,). The search starts at the better one of the z that is given and of Q g.
+    """
+    n, rank = Q.shape
     w, F, move, next_w, H = np.empty(rank), np.empty(rank), np.empty(rank), np.empty(rank), np.empty((rank, rank))
-    copy(g, w)
+    transposed = np.empty((rank, n))
+    for j in range(n):
+        for c in range(rank):
+            transposed[c, j] = Q[j, c]
     size = largest_of(g)
-    value = _value(Q, at, form, g, w, x, F)
+    onto(Q, rank, z, next_w)
+    guessed = _value(Q, transposed, at, form, g, next_w, z, x, F)
+    copy(g, w)
+    value = _value(Q, transposed, at, form, g, w, z, x, F)
+    if guessed > value and largest_of(next_w) <= FAR * size:
+        copy(next_w, w)
+        value = _value(Q, transposed, at, form, g, w, z, x, F)
     for _ in range(TURNS):
         if largest_of(F) <= EXACT * size:
             return True
-        _curvature(Q, at, form, w, H)
+        _curvature(Q, at, form, z, H)
         if not cholesky(H):
             return False
         copy(F, move)
@@ -185,7 +199,7 @@ def shortest_in_sets(Q: Array, at: Indices, form: Array, g: Array, x: Array) -> 
         for _ in range(40):
             for c in range(rank):
                 next_w[c] = w[c] + t * move[c]
-            ahead = _value(Q, at, form, g, next_w, x, F)
+            ahead = _value(Q, transposed, at, form, g, next_w, z, x, F)
             if ahead >= value + 1e-4 * t * slope - 1e-15 * abs(value):
                 break
             t *= 0.5
@@ -201,7 +215,7 @@ def shortest(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: A
     """p (n,), a solution, becomes the shortest with the same motion; it stays as it is where that is not found, or is a worse solution."""
     n = b.shape[0]
     d, S, c, L, form = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((n, n)), np.empty((kind.shape[0], 4))
-    order, weight, x, q = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n)
+    order, weight, x, q, z = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     scaling(K, d)
     unit_diagonal(K, b, d, S, c)
     for i in range(n):
@@ -217,8 +231,8 @@ def shortest(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: A
             Q[order[a], m] = T[a, m]
     _sets(K, b, kind, at, mu, reach, slide, p, form)
     onto(Q, rank, p, g)
-    fill(x, 0.0)
-    if not shortest_in_sets(Q, at, form, g, x):
+    copy(p, z)
+    if not shortest_in_sets(Q, at, form, g, z, x):
         return
     before = certificate(K, b, kind, at, mu, reach, slide, p)
     copy(p, q)

@@ -23,8 +23,8 @@ STEPS = 12  # of Newton's method
 
 
 @jit
-def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """p (n,) with all that is asked for, see scaled.py; starts at the p that is given.
+def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array, nearby: int = 0) -> float:
+    """p (n,) with all that is asked for, see scaled.py; starts at the p that is given, with Newton's method alone if ``nearby``.
 
     K (n, n) [1/kg] symmetric and positive semi-definite, b (n,) [m/s], kind (k,), at (k + 1,), mu (k,), reach (k,) [N s], slide (k, 2).
     Gives the certificate: below SOLVED the impulses are right; inf where it is proved that there is no solution; else p is the best that
@@ -45,11 +45,11 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
         y[i] = p[i] / d[i] / size
     if not (finite(y) and largest_of(y) <= HUGE):  # no guess, or one of another problem
         fill(y, 0.0)
-    _search(S, c, kind, at, law, y)
+    _search(S, c, kind, at, law, y, nearby)
     for i in range(n):
         p[i] = y[i] * d[i] * size
     worst = certificate(K, b, kind, at, mu, reach, slide, p)
-    return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
+    return np.inf if worst > REAL and not nearby and infeasible(S, c, kind, at, law) else worst
 
 
 @jit
@@ -104,8 +104,8 @@ def decide(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arr
 
 
 @jit
-def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array) -> None:
-    """The methods in turn, until one has found the solution."""
+def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, nearby: int) -> None:
+    """The methods in turn, until one has found the solution; only the first if ``nearby``."""
     n = b.shape[0]
     z, best = np.empty(n), np.empty(1)
     for i in range(kind.shape[0]):
@@ -114,6 +114,10 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
                 y[at[i] + r] = -law[i, 0] * y[at[i]] * law[i, r]
     copy(y, z)
     best[0] = 1e300
+    if largest_of(y) > 0.0 and _swept(S, b, kind, at, law, 0, z, y, best):  # a guess may have the modes of the solution
+        return
+    if nearby:
+        return
     for turns in (3, 6, 12, 24):
         if _swept(S, b, kind, at, law, turns, z, y, best):
             return
