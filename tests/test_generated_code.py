@@ -34,14 +34,7 @@ from urdf_gibbs.equations.graph_sympy import expressions, to_sympy
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
-FLAGS = [
-    "-std=c99",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-pedantic",
-    "-O1",
-]  # warnings need the analysis of an optimiser; -O2 takes longer and warns of the same
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2"]
 DYNAMICS = {"mass_matrix": "q", "bias": "q v", "inverse_dynamics": "q v a", "forward_dynamics": "q v tau"}
 ROBOTS = {
     "branched12": (ug.model_path("branched12"), "fixed"),
