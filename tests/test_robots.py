@@ -25,7 +25,7 @@ BASES: dict[Base, int] = {"fixed": 2, "floating": 1}  # with the number of state
 # In every run each robot has one base, the other at night. Those that walk or fly float; some large ones, 3 to 6 s each, are fixed instead.
 FLOATING = (
     "a1_", "alex_", "alexander_", "anymal_", "b1_", "bolt_", "borinot_", "go1_", "go2_", "hector_", "hextilt_", "hyq_", "iris_", "laikago_",
-    "quadruped_", "simple_humanoid_", "solo_", "talos_data/robots/talos_reduced", "tiago_",
+    "quadruped_", "solo_", "talos_data/robots/talos_reduced",
 )  # fmt: skip
 BOTH = (
     "a1_description/urdf/a1.urdf",
