@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # It is written then, whatever the shell says of it: some fifty processes that tests start import the package.
 export PYTHONDONTWRITEBYTECODE =
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# For the large sets: uv takes a third of pip's time. Where it cannot install them (an index of which only pip is told), pip does.
+UV := $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 .PHONY: demo test nightly mutants lint driver bench validation pictures docs wheel clean
 
@@ -59,7 +61,7 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.validation $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
-	$(PIP) -e '.[$*]'
+	$(UV) -e '.[$*]' || $(PIP) -e '.[$*]'
 	touch $@ $(VENV)/.run
 
 wheel: $(VENV)/.dev

@@ -20,6 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
+import own_tree  # noqa: F401  # the tests of this tree test its package
 from chromium import MISSING, READY, chromium, launched
 
 WIDTH, HEIGHT = 1280, 800

@@ -10,45 +10,43 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-9  # of the largest number of a problem whose numbers are of order one
 
-def by_modes(K: Array, b: Array, mu: Array) -> bool:
-    """Whether a problem in a plane (rows normal and one tangent; the second never moves) has a solution: all modes, by linear programming.
+
+def of_mode(K: Array, b: Array, mu: Array, i: int, mode: str | float) -> tuple[list[Array], list[float], list[Array], list[float]]:
+    """What contact i asks for: A p = c, and D p <= e.
 
     Open: p = 0, uₙ >= 0. Stick: u = 0, |pₜ| <= μ pₙ. Slip to either side: uₙ = 0, pₜ = -+ μ pₙ.
     """
+    n, t = 2 * i, 2 * i + 1
+    unit = np.eye(len(b))
+    if mode == "open":
+        return [unit[n], unit[t]], [0.0, 0.0], [-K[n]], [b[n]]
+    if mode == "stick":
+        return [K[n], K[t]], [-b[n], -b[t]], [unit[t] - mu[i] * unit[n], -unit[t] - mu[i] * unit[n]], [0.0, 0.0]
+    sign = float(mode)
+    return [K[n], unit[t] + sign * mu[i] * unit[n]], [-b[n], 0.0], [-unit[n], -sign * K[t]], [0.0, sign * b[t]]
+
+
+def has_solution(A: Array, c: Array, D: Array, e: Array) -> bool:
+    """Whether some p has A p = c and D p <= e: what the equations determine is looked at, what they leave free is a linear program's."""
+    p, _, rank, _ = np.linalg.lstsq(A, c, rcond=1e-12)
+    size = max(1.0, float(np.abs(p).max()))
+    if np.abs(A @ p - c).max() > ROUNDING * size:
+        return False
+    if rank == len(p):
+        return bool((D @ p - e).max() <= ROUNDING * size)
     optimize = pytest.importorskip("scipy.optimize")
-    k = len(mu)
-    for modes in itertools.product(("open", "stick", 1.0, -1.0), repeat=k):
-        equal, right, less, bound = [], [], [], []
-        for i, mode in enumerate(modes):
-            n, t = 3 * i, 3 * i + 1
-            unit = np.eye(3 * k)
-            equal.append(unit[t + 1])
-            right.append(0.0)
-            if mode == "open":
-                equal += [unit[n], unit[t]]
-                right += [0.0, 0.0]
-                less.append(-K[n])
-                bound.append(b[n])
-            elif mode == "stick":
-                equal += [K[n], K[t]]
-                right += [-b[n], -b[t]]
-                less += [unit[t] - mu[i] * unit[n], -unit[t] - mu[i] * unit[n]]
-                bound += [0.0, 0.0]
-            else:
-                equal += [K[n], unit[t] + float(mode) * mu[i] * unit[n]]
-                right += [-b[n], 0.0]
-                less += [-unit[n], -float(mode) * K[t]]
-                bound += [0.0, float(mode) * b[t]]
-        found = optimize.linprog(
-            np.zeros(3 * k),
-            np.array(less) if less else None,
-            bound or None,
-            np.array(equal),
-            right,
-            (None, None),
-            options={"presolve": True},
-        )
-        if found.status == 0:
+    return bool(optimize.linprog(np.zeros(len(p)), D, e, A, c, (None, None)).status == 0)
+
+
+def by_modes(K: Array, b: Array, mu: Array) -> bool:
+    """Whether a problem in a plane (rows normal and one tangent; the second never moves) has a solution: all modes, one by one."""
+    plane = np.flatnonzero(np.arange(len(b)) % 3 != 2)
+    K, b = K[np.ix_(plane, plane)], b[plane]
+    for modes in itertools.product(("open", "stick", 1.0, -1.0), repeat=len(mu)):
+        parts = [of_mode(K, b, mu, i, mode) for i, mode in enumerate(modes)]
+        A, c, D, e = (np.array([row for part in parts for row in part[which]]) for which in range(4))
+        if has_solution(A, c, D, e):
             return True
     return False

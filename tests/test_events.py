@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
-from urdf_text import inertial, joint, link, massless, point_mass, robot
+from urdf_text import POINT_IN_PLANE, inertial, joint, link, point_mass, robot
 
 from urdf_gibbs import Trajectory, load, simulate, walls
 from urdf_gibbs.simulation import events, layout, roots
@@ -217,14 +217,6 @@ def test_a_wall_that_vibrates_within_a_step_is_met(turns: int) -> None:
 
 # small and far, edges ---------------------------------------------------------------------------------------
 
-PLANE = robot(
-    link("w", ""),
-    massless("slide"),
-    point_mass("m", 1.0, (0, 0, 0)),
-    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
-    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
-)
-
 
 @pytest.mark.parametrize("radius", [1e-2, 1e-3])
 @pytest.mark.parametrize("depth", [1e-7, 1e-9])
@@ -233,7 +225,7 @@ def test_a_small_sphere_far_away_is_hit_or_not(radius: float, depth: float, sign
     """Half a kilometre from it the gap's polynomial is 1e8 m: its rounding is larger than the hit is deep."""
     height = radius - sign * depth
     ball = walls.Sphere(radius, side="outside")
-    found = simulate(load(PLANE), [-500.0, height], [1000.0, 0.0], 1.0, ball, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
+    found = simulate(load(POINT_IN_PLANE), [-500.0, height], [1000.0, 0.0], 1.0, ball, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
     assert len(found.impacts) == (sign > 0)
     if sign > 0:
         x = -np.sqrt(radius**2 - height**2)
@@ -249,7 +241,7 @@ def test_the_edge_of_a_box_is_hit_or_not(depth: float, sign: float) -> None:
     start, speed = np.array([-30.0, 1.0 + 31.0 + off]), 50.0
     # x + z = 1 + 1 + off on the way down: through the corner (1, 1) where off = 0
     v = speed * np.array([1.0, -1.0]) / np.sqrt(2.0)
-    found = simulate(load(PLANE), start, v, 1.2, box, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
+    found = simulate(load(POINT_IN_PLANE), start, v, 1.2, box, restitution=1.0, gravity=WEIGHTLESS, points=["m"])
     assert len(found.impacts) == (sign > 0)
 
 

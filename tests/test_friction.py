@@ -344,7 +344,7 @@ def test_a_planar_robot_has_no_impulses_across_its_plane() -> None:
 # a robot ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("restitution", [0.0, pytest.param(0.5, marks=[pytest.mark.nightly])])  # the second: six times as long
 def test_a_quadruped_lands_with_its_joint_limits_and_comes_to_rest(restitution: float) -> None:
     from urdf_gibbs.bundled import example_robots
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from urdf_text import inertial, joint, link, massless, point_mass, robot
+from urdf_text import POINT_IN_PLANE, inertial, joint, link, robot
 
 from urdf_gibbs import Simulator, load, simulate, walls
 
@@ -13,13 +13,6 @@ Array = NDArray[np.float64]
 
 ROUND_OFF = 1e-12
 WEIGHTLESS = (0.0, 0.0, 0.0)
-PLANE = robot(
-    link("w", ""),
-    massless("slide"),
-    point_mass("m", 1.0, (0, 0, 0)),
-    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
-    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
-)
 
 
 @pytest.mark.parametrize("angle", [0.3, 0.9, 1.4])
@@ -32,7 +25,7 @@ def test_an_impact_on_an_ellipsoid_is_reported_in_metres(angle: float, side: str
     n = outwards / np.linalg.norm(outwards) * (-1.0 if side == "inside" else 1.0)
     v = -1.5 * n + 0.4 * np.array([n[1], -n[0]])
     wall = walls.Ellipsoid((a, 1.0, c), side=side)  # type: ignore[arg-type]
-    impact = Simulator(load(PLANE), walls=wall, points=["m"], restitution=e).impact(x, v)
+    impact = Simulator(load(POINT_IN_PLANE), walls=wall, points=["m"], restitution=e).impact(x, v)
     assert impact is not None
     np.testing.assert_allclose(impact.normals[0], [n[0], 0.0, n[1]], atol=ROUND_OFF)
     assert impact.normal_velocities_before[0] == pytest.approx(-1.5, abs=ROUND_OFF)
@@ -64,14 +57,16 @@ def test_two_spheres_of_one_size_touch_half_way_between_them() -> None:
 
 
 def test_a_sphere_touches_a_wall_at_its_side() -> None:
-    impact = Simulator(load(PLANE), walls=walls.Plane((0.6, 0, 0.8)), points=[("m", (0, 0, 0), 0.5)]).impact([0.3, 0.4], [0.0, -1.0])
+    impact = Simulator(load(POINT_IN_PLANE), walls=walls.Plane((0.6, 0, 0.8)), points=[("m", (0, 0, 0), 0.5)]).impact(
+        [0.3, 0.4], [0.0, -1.0]
+    )
     assert impact is not None
     np.testing.assert_allclose(impact.positions[0], [0.0, 0.0, 0.0], atol=ROUND_OFF)
 
 
 def test_velocities_at_a_wall_that_moves_are_relative_to_it() -> None:
     wall = walls.Plane((0, 0, 1), motion=walls.Drift((0.7, 0.2, 0.5)))
-    impact = Simulator(load(PLANE), walls=wall, points=["m"], restitution=0.5).impact([0.3, 0.0], [0.1, -1.0])
+    impact = Simulator(load(POINT_IN_PLANE), walls=wall, points=["m"], restitution=0.5).impact([0.3, 0.0], [0.1, -1.0])
     assert impact is not None
     np.testing.assert_allclose(impact.velocities_before[0], [-0.6, -0.2, -1.5], atol=ROUND_OFF)
     np.testing.assert_allclose(impact.velocities_after[0], [-0.6, -0.2, 0.75], atol=ROUND_OFF)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
-from urdf_text import inertial, joint, link, massless, point_mass, robot
+from urdf_text import POINT_IN_PLANE, inertial, joint, link, robot
 
 from urdf_gibbs import SimulationError, Simulator, frame_placement, load, simulate, walls
 from urdf_gibbs.simulation.trajectory import Impact
@@ -16,13 +16,6 @@ Array = NDArray[np.float64]
 
 G = 9.81
 ROUND_OFF = 1e-12
-PLANE = robot(
-    link("w", ""),
-    massless("slide"),
-    point_mass("m", 1.0, (0, 0, 0)),
-    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
-    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
-)
 
 
 def normals_of(cosine: float) -> Array:
@@ -39,7 +32,7 @@ def in_a_wedge(cosine: float, u: ArrayLike, e: float, law: str = "newton") -> Im
 
 def thrown(normals: Array, v: ArrayLike, e: float, law: str = "newton") -> Impact:
     """The same for a velocity (x, z)."""
-    impact = Simulator(load(PLANE), walls=[walls.Plane(n) for n in normals], law=law, restitution=e, zeno=1e-300).impact([0, 0], v)
+    impact = Simulator(load(POINT_IN_PLANE), walls=[walls.Plane(n) for n in normals], law=law, restitution=e, zeno=1e-300).impact([0, 0], v)
     assert impact is not None
     return impact
 

@@ -22,6 +22,9 @@ BOX = ug.load(
     base="floating",
 )
 CORNERS = [("box", (x, y, -0.05)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+# Walls give way by SOFT of a contact's mobility. That of a corner is (1/m + (x² + y²) / I) = 3 / kg, and a front corner carries a quarter of
+# the weight and, as friction acts 0.05 m below the centre, mu 0.05 / 0.1 of that more: 3 · 0.25 · 1.2 of SOFT is missing in forces.
+SOFTER = 0.9 * SOFT
 NOSE = ("box", (0.11, 0.0, 0.0))  # in front of the centre of mass
 
 
@@ -51,7 +54,7 @@ def test_a_block_that_slides_loses_speed_and_energy_at_the_rate_of_friction() ->
     step(simulator, 20)
     assert state.time - begin == pytest.approx(20 * STEP, abs=1e-15)
     after = v - MU * G * 20 * STEP
-    soft = 2.0 * SOFT * MU * G * 20 * STEP  # m/s, by walls that give way a little
+    soft = SOFTER * MU * G * 20 * STEP  # m/s
     assert state.y[7] == pytest.approx(after, abs=soft)
     assert state.y[0] - x == pytest.approx(0.5 * (v + after) * 20 * STEP, abs=soft * 20 * STEP)
     assert state.friction_work - work == pytest.approx(0.5 * (v * v - after * after), abs=soft * v)
@@ -78,7 +81,7 @@ def test_a_wall_that_is_struck_fast_ends_the_step_with_an_impact() -> None:
     while state.impacts == 0:
         assert simulator._program.advance(1) == PAUSED
         assert state.gaps[:, GAP].min() > -2e-10
-    assert state.time - begin == pytest.approx(near / v, rel=1e-4)  # friction slows it down by 1e-5 of its speed on the way
+    assert state.time - begin == pytest.approx(near / v, rel=MU * G * near / v**2)  # friction slows it down by half of that on the way
     assert abs(state.y[7]) < 1e-12
 
 
@@ -90,7 +93,8 @@ def test_a_wall_that_is_reached_slowly_holds_without_an_impact() -> None:
     while state.together:
         assert simulator._program.advance(1) == PAUSED
     assert (state.impacts, state.implicit_steps) == (0, 3)
-    assert state.y[0] == pytest.approx(1e-9, abs=3.0 * SOFT * 3e-9)  # walls give way a little
+    # The wall gives way by SOFT of what an impulse at the nose does to it, in each of the three steps, of which the whole way is 3e-9 m.
+    assert state.y[0] == pytest.approx(1e-9, abs=3.0 * SOFT * 3e-9)
     assert np.abs(state.y[7:]).max() < 1e-12
     assert state.force.sum() == pytest.approx(G, rel=SOFT)
 

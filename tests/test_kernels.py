@@ -65,7 +65,7 @@ def _threads_restored() -> Iterator[None]:
         "iris_description/robots/iris.urdf",  # massless propellers
         "solo_description/robots/solo12.urdf",
         "ur_description/urdf/ur5_robot.urdf",
-        "baxter_description/urdf/baxter.urdf",
+        pytest.param("baxter_description/urdf/baxter.urdf", marks=[pytest.mark.nightly]),  # two arms of seven joints: the panda has one
         "quadruped_description/urdf/quadruped.urdf",
         "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
         "hector_description/robots/quadrotor_base.urdf",  # no joint at all

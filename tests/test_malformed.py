@@ -604,7 +604,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz") / "robot.urdf"
 
 
-FUZZ = settings(max_examples=400, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_the_document_that_the_fuzz_starts_from_is_valid(scratch: Path) -> None:

@@ -34,7 +34,7 @@ GRAVITY = (0.3, -0.7, -9.81)
 CASES: dict[str, tuple[Any, str]] = {
     "panda": (FOLDER / ROBOTS["panda"], "fixed"),
     "go2 floating": (FOLDER / ROBOTS["go2"], "floating"),
-    "talos planar": (FOLDER / ROBOTS["talos"], "planar"),
+    "go2 planar": (FOLDER / ROBOTS["go2"], "planar"),
     "talos floating": (FOLDER / ROBOTS["talos"], "floating"),
     "pendulum": (ug.model_path("pendulum"), "fixed"),
     "slider": (random_tree(3, 1, ("prismatic",)), "fixed"),

@@ -338,7 +338,7 @@ def texts(made: Figure) -> list[Any]:
     return [text for text in made.findobj(Text) if text.get_visible() and text.get_text().strip() and text not in ticks]
 
 
-@pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in NAMES), ("branched12", "dark"), ("space", "dark")])
+@pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in NAMES), ("space", "dark")])
 def test_nothing_is_cut_off_and_legends_are_beside_the_axes(name: str, theme: str) -> None:
     made = figure(name, theme)
     renderer = made.canvas.get_renderer()

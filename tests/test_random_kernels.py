@@ -195,7 +195,7 @@ def test_programs_of_trees_in_right_angles_agree_with_pinocchio(first: int) -> N
     assert not wrong
 
 
-@pytest.mark.parametrize("first", portions(60, 10, daily=20))
+@pytest.mark.parametrize("first", portions(60, 10, daily=10))
 def test_kernels_of_random_trees_agree_with_pinocchio(first: int) -> None:
     """Sixty trees, ten of all sizes and bases in each portion, with mimic joints and without."""
     wrong: dict[int, list[str]] = {}

@@ -101,7 +101,7 @@ def test_integrate_and_difference_undo_each_other(text: str, base: str, seed: in
     assert np.allclose(robot.q_to_pinocchio(robot.q_from_pinocchio(robot.q_to_pinocchio(q))), robot.q_to_pinocchio(q), atol=1e-15)
 
 
-@settings(SLOW, max_examples=30)
+@settings(SLOW, max_examples=15)
 @given(small_trees, bases, st.integers(0, 10**6))
 def test_forward_dynamics_undoes_inverse_dynamics(text: str, base: str, seed: int) -> None:
     robot = ug.load(text, base)

@@ -20,3 +20,14 @@ def test_pictures_and_pages_are_there() -> None:
     files = re.findall(r"\[[^]]*\]\(([^)#:]+)\)", README.read_text(encoding="utf-8"))
     assert any(name.endswith(".png") for name in files)
     assert [name for name in files if not (README.parent / name).is_file()] == []
+
+
+def test_lines_of_its_tables_are_those_of_the_documentation() -> None:
+    """A figure stands in both, and is the same."""
+
+    def lines(path: Path) -> set[str]:
+        return {line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| ")}
+
+    pages = README.parent / "docs" / "pages"
+    assert len(lines(README)) > 30
+    assert lines(README) <= lines(pages / "verified.md") | lines(pages / "speed.md")

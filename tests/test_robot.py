@@ -882,9 +882,9 @@ def long_chain(links: int, kinds: tuple[str, ...]) -> str:
 @pytest.mark.parametrize(
     ("links", "kinds"),
     [
-        (20_000, ("continuous",)),
-        (20_000, ("continuous", "fixed")),
-        (20_000, ("fixed",)),
+        (10_000, ("continuous",)),
+        (10_000, ("continuous", "fixed")),
+        (10_000, ("fixed",)),
         pytest.param(100_000, ("continuous",), marks=[pytest.mark.nightly]),
     ],
     ids=["moving", "alternating", "fixed", "longest"],

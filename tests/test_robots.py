@@ -22,22 +22,29 @@ from urdf_gibbs.names import Base
 
 COMPARED = {"mass matrix", "bias", "gravity", "inverse dynamics", "forward dynamics", "kinetic energy", "momentum", "jacobians"}
 BASES: dict[Base, int] = {"fixed": 2, "floating": 1}  # with the number of states at which the formulations of other papers are asked
-# Of these, 3 to 6 s each on a floating base, every run has the fixed base; others of 20 joints and more float in it.
-FIXED_ALONE = (
-    "baxter_description/urdf/baxter.urdf",
-    "centauro_description/urdf/centauro.urdf",
-    "g1_description/urdf/g1_29dof_rev_1_0.urdf",
-    "human_description/robots/human.urdf",
-    "icub_description/robots/icub_reduced.urdf",
-    "pr2_description/urdf/pr2.urdf",
-    "romeo_description/urdf/romeo_laas_small.urdf",
-)
+# In every run each robot has one base, the other at night. Those that walk or fly float; some large ones, 3 to 6 s each, are fixed instead.
+FLOATING = (
+    "a1_", "alex_", "alexander_", "anymal_", "b1_", "bolt_", "borinot_", "go1_", "go2_", "hector_", "hextilt_", "hyq_", "iris_", "laikago_",
+    "quadruped_", "solo_", "talos_data/robots/talos_reduced",
+)  # fmt: skip
+BOTH = (
+    "a1_description/urdf/a1.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf",
+    "finger_edu_description/robots/finger_edu.urdf",
+    "iris_description/robots/iris.urdf",
+    "panda_description/urdf/panda.urdf",
+    "ur_description/urdf/ur5_gripper.urdf",
+)  # small ones of each kind, with mimic joints and without
+
+
+def in_every_run(file: str, base: Base) -> bool:
+    return file not in NIGHTLY and (file in BOTH or base == ("floating" if file.startswith(FLOATING) else "fixed"))
 
 
 def robots() -> list[Any]:
-    """All of them on all bases, the largest marked."""
+    """All of them on all bases, marked where they are left to the night."""
     return [
-        pytest.param(file, base, marks=[pytest.mark.nightly] if file in NIGHTLY or (base == "floating" and file in FIXED_ALONE) else [])
+        pytest.param(file, base, marks=[] if in_every_run(file, base) else [pytest.mark.nightly])
         for file in FILES
         if file != EMPTY
         for base in BASES
@@ -66,5 +73,8 @@ def test_every_robot_agrees_with_pinocchio(file: str, base: Base, tmp_path: Path
 
 
 def test_one_of_each_kind_is_in_every_run() -> None:
-    assert {*NIGHTLY, *NIGHTLY.values(), *FIXED_ALONE} <= {*FILES}
-    assert not {*NIGHTLY} & {*NIGHTLY.values(), *FIXED_ALONE}
+    assert {*NIGHTLY, *NIGHTLY.values(), *BOTH} <= {*FILES}
+    assert not {*NIGHTLY} & {*NIGHTLY.values(), *BOTH}
+    assert all(any(file.startswith(kind) for file in FILES) for kind in FLOATING)
+    for file in {*FILES} - {*NIGHTLY, EMPTY}:
+        assert any(in_every_run(file, base) for base in BASES), file

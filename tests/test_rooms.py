@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -60,11 +61,10 @@ MANY_PARAMETERS = {
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
 def sources() -> dict[str, ast.Module]:
+    """Of all files, by their path. Asked for in tests: parsed at import, they would cost every worker of a parallel run two seconds."""
     return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-SOURCES = sources()
 
 
 def room_of(file: str) -> str:
@@ -72,7 +72,7 @@ def room_of(file: str) -> str:
 
 
 def functions() -> Iterator[tuple[str, Function]]:
-    for file, tree in SOURCES.items():
+    for file, tree in sources().items():
         for node in ast.walk(tree):
             if isinstance(node, Function):
                 yield f"{file} {node.name}", node
@@ -120,7 +120,7 @@ def test_parameter_lists_are_short() -> None:
 
 
 def test_a_file_says_in_its_first_line_what_it_is() -> None:
-    assert [file for file, tree in SOURCES.items() if not ast.get_docstring(tree)] == []
+    assert [file for file, tree in sources().items() if not ast.get_docstring(tree)] == []
 
 
 def test_tests_import_helpers_from_helper_modules() -> None:
@@ -140,17 +140,19 @@ def test_tests_import_helpers_from_helper_modules() -> None:
 
 def test_imports_are_absolute() -> None:
     """The tests below look for the package's name."""
-    assert [file for file, tree in SOURCES.items() if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))] == []
+    assert [
+        file for file, tree in sources().items() if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+    ] == []
 
 
 def test_every_room_has_its_place() -> None:
-    assert {room_of(file) for file in SOURCES} - ENTRANCES == set(ORDER)
+    assert {room_of(file) for file in sources()} - ENTRANCES == set(ORDER)
 
 
 def test_rooms_import_only_those_before_them() -> None:
     backwards = [
         f"{file} imports {module}.{name}"
-        for file, tree in SOURCES.items()
+        for file, tree in sources().items()
         for module, name in imported(tree, at_start=True)
         if room_of(file) not in ENTRANCES
         and name != "__version__"
@@ -165,7 +167,7 @@ def test_private_names_stay_in_their_room() -> None:
 
     found = [
         f"{file} imports {module}.{name}"
-        for file, tree in SOURCES.items()
+        for file, tree in sources().items()
         for module, name in imported(tree)
         if private(f"{module}.{name}") and room_imported(module, name) != room_of(file)
     ]
@@ -187,7 +189,7 @@ def test_the_map_lists_the_rooms_and_what_they_import() -> None:
     for room, told in rows:
         found = {
             room_imported(module, name)
-            for file, tree in SOURCES.items()
+            for file, tree in sources().items()
             if room_of(file) == room
             for module, name in imported(tree, at_start=True)
         } - {room, "__version__"}
@@ -262,7 +264,7 @@ def test_pages_are_made_from_templates() -> None:
     tags = re.compile(r"</?(html|body|div|table|tr|td|th|span|h[1-6]|figure|section|iframe|details)\b[^>]*>")
     found = [
         f"{file}:{node.lineno}"
-        for file, tree in SOURCES.items()
+        for file, tree in sources().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and tags.search(node.value)
     ]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from random_trees import random_tree
-from urdf_text import inertial, joint, link, massless, point_mass, robot
+from urdf_text import POINT_IN_PLANE, inertial, joint, link, massless, point_mass, robot
 
 import urdf_gibbs as ug
 from urdf_gibbs import frame_placement, load, simulate, walls
@@ -30,13 +30,6 @@ ON_A_BALL = robot(
     joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
     joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
 )
-FREE = robot(
-    link("w", ""),
-    massless("slide"),
-    point_mass("m", 1.0, (0, 0, 0)),
-    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
-    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
-)
 BODY = inertial(1.0, com=(0.1, 0.05, 0.0), moments=(0.1, 0.12, 0.13))
 ELASTIC = f"""<robot name="arm">{link("w", BODY)}{link("root", BODY)}{link("arm", "")}{link("hand", BODY)}
 <joint name="j" type="continuous"><parent link="w"/><child link="root"/><origin rpy="0.3 0 0.2"/><axis xyz="0 0 1"/></joint>
@@ -55,7 +48,9 @@ def test_a_mass_leaves_a_fixed_sphere_at_two_thirds(reach: float, start: float) 
     """From rest at the angle ``start`` from the top it leaves where cos(theta) = 2/3 cos(start), before 90 degrees."""
     q = reach * np.array([np.sin(start), np.cos(start)])
     at_most = 20.0 * np.sqrt(reach / G)  # from 1e-3 it takes about log(1e3) times sqrt(R / g) to get going
-    found = simulate(load(FREE), q, None, at_most, restitution=0.0, points=[("m", (0, 0, 0), 0.4 * reach)], pairs=[("m", "w", reach)])
+    found = simulate(
+        load(POINT_IN_PLANE), q, None, at_most, restitution=0.0, points=[("m", (0, 0, 0), 0.4 * reach)], pairs=[("m", "w", reach)]
+    )
     (phase,) = found.phases
     assert phase.start == 0.0 and phase.end < at_most and not found.impacts
     q, v = found.at(phase.end)
@@ -213,7 +208,7 @@ def test_velocities_of_an_impact_are_relative_to_the_wall(motion: str) -> None:
     }[motion]
     wall = speed * (omega * np.cos(omega * t) if motion == "vibration" else 1.0)
     place = {"drift": t * speed, "vibration": speed * np.sin(omega * t), "function": np.array([0.1, 0.0, 0.2]) + t * speed}[motion]
-    simulator = ug.Simulator(load(FREE), walls=walls.Plane(motion=moves), points=["m"], restitution=0.5)
+    simulator = ug.Simulator(load(POINT_IN_PLANE), walls=walls.Plane(motion=moves), points=["m"], restitution=0.5)
     v = np.array([1.3, wall[2] - 2.0])
     impact = simulator.impact([0.0, place[2]], v, time=t)
     assert impact is not None

@@ -115,3 +115,13 @@ def pinocchio_mass_matrix(model: pin.Model, q: Array) -> Array:
 
     M = pin.crba(model, model.createData(), q)
     return np.triu(M) + np.triu(M, 1).T
+
+
+# A point mass that slides along x and z.
+POINT_IN_PLANE = robot(
+    link("w", ""),
+    massless("slide"),
+    point_mass("m", 1.0, (0, 0, 0)),
+    joint("x", "prismatic", "w", "slide", axis=(1, 0, 0)),
+    joint("z", "prismatic", "slide", "m", axis=(0, 0, 1)),
+)

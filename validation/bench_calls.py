@@ -15,6 +15,7 @@ from timeit import Timer
 from typing import Any
 
 import numpy as np
+import own_tree  # noqa: F401
 
 import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots

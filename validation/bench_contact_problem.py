@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import own_tree  # noqa: F401
 from contact_problems import CASES, ROBOTS, Array, Problem, problems
 
 from urdf_gibbs.contact import coulomb

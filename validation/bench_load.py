@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import own_tree  # noqa: F401
+
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.timing import interleaved
 

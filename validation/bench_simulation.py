@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+import own_tree  # noqa: F401
 import pinocchio as pin
 from bench_load import talos as talos_file
 from numpy.typing import NDArray

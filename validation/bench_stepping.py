@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import own_tree  # noqa: F401
 from numpy.typing import NDArray
 from stepping_engines import ENGINES, STANDARD
 

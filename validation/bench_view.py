@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import own_tree  # noqa: F401
 from chromium import MISSING, READY, chromium, launched
 from meshcat.animation import Animation
 from meshcat.path import Path as ScenePath

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import own_tree  # noqa: F401
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug

@@ -36,6 +36,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import own_tree  # noqa: F401
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 

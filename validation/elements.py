@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import own_tree  # noqa: F401
+
 from urdf_gibbs.reproduce.elements import measure
 
 

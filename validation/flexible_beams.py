@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import own_tree  # noqa: F401
 from flexible_exudyn import extrapolated, load_exudyn, minimum, spin_up, two_hinged_links
 from numpy.typing import NDArray
 

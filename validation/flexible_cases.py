@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import own_tree  # noqa: F401
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 

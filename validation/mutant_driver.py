@@ -23,6 +23,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import own_tree  # noqa: F401
+
 from urdf_gibbs.engine import build_driver, driver_code, driver_parts, jit
 
 PART = "mutant_part.json"  # beside this file: the entries that are concerned, for mutant_profile.py

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import own_tree  # noqa: F401
 from chromium import MISSING, READY, chromium, launched
 from PIL import Image
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import mujoco  # type: ignore[import-not-found]
 import numpy as np
+import own_tree  # noqa: F401
 
 import urdf_gibbs as ug
 from urdf_gibbs.reproduce.rover_runs import SETTLED, direction_torques, scenario

@@ -49,7 +49,7 @@ SLACK = 1e-12  # a slack above -SLACK, in the same units, counts as non-negative
 TOUCHING = 1e-11  # a slack below this is zero: the contact may carry an impulse
 FEASIBLE = 1e-13  # of least distance: below this there is no feasible point
 ROUNDING = 2.3e-16  # of impulses, relative
-HIDDEN = 1e-6  # relative to the largest approach: where impulses are so large that their rounding is more, they hide what they leave
+HIDDEN = 1e-6  # relative to the largest approach: impulses whose rounding error is larger hide the velocities that they leave
 
 
 @jit
@@ -249,8 +249,8 @@ def solve(K: Array, w: Array, lam: Array) -> float:
     """The shortest solution lam (k,) [N s] of 0 <= lam ⟂ K lam + w >= 0, for K (k, k) [1/kg] and w (k,) [m/s].
 
     Returns the certificate, see ``violation``: below SOLVED the impulses are correct. A large certificate means that there is no solution,
-    as w lies outside the range of K; lam is then the best approximation that was found. Where that is on its way to infinity, w may
-    vanish in its rounding, and the certificate is that rounding. NaN for input that is not finite.
+    as w lies outside the range of K; lam is then the best approximation that was found. Where that grows without bound, w may be lost
+    in its rounding error, which is then the certificate. NaN for input that is not finite.
     """
     k = w.shape[0]
     if not (finite_matrix(K) and finite(w)):

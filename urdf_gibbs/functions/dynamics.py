@@ -70,7 +70,7 @@ def mass_matrix_elements(
         q: Coordinates (..., nq).
         pairs: (row, column) of each entry, indices from 0 or velocity names.
         method: The formulation.
-        threads: The pairs are dealt to so many groups, in the order given, each with code of its own, and the groups to as many threads (at
+        threads: The pairs are divided into this many groups, in the order given, each with code of its own, and each group has a thread (at
             most ``get_threads()``). It pays for batches of long chains; for one state it does not, and many states of a small robot are
             better left to ``set_threads``.
         out: Array of the result's shape that is filled and returned; None: a new one.

@@ -17,7 +17,7 @@ from urdf_gibbs.simulation.layout import State, System
 
 Array = Any
 
-STILL = 1e-9  # m/s, rad/s: a joint that is slower does not slide
+STILL = 1e-9  # m/s, rad/s: a slower joint does not slide
 
 
 @jit
@@ -51,7 +51,7 @@ def keep_dry_forces(s: System, st: State) -> None:
 
 @jit
 def select_joints(s: System, k: int) -> int:
-    """All joints with dry friction follow the k contacts in s.selected; gives the number of both."""
+    """Append all joints with dry friction to the k contacts in s.selected; returns the number of both."""
     for c in range(s.friction.joints, s.contacts.kind.shape[0]):
         s.selected[k] = c
         k += 1
@@ -60,7 +60,7 @@ def select_joints(s: System, k: int) -> int:
 
 @jit
 def select_resting_joints(s: System, st: State, k: int) -> int:
-    """Joints at rest follow the k contacts in s.selected; those that move slide along their velocity. Gives the number of both."""
+    """Append joints at rest to the k contacts in s.selected; those that move slide along their velocity. Returns the number of both."""
     f, nq = s.friction, s.q.shape[0]
     for c in range(f.joints, st.force.shape[0]):
         v = st.y[nq + s.contacts.index[c, 1]]
@@ -76,7 +76,7 @@ def select_resting_joints(s: System, st: State, k: int) -> int:
 
 @jit
 def release_or_hold(s: System, st: State, c: int, acceleration: float, calm: float) -> None:
-    """A joint at rest sticks, or, where its friction does not prevent an acceleration, begins to slide along that."""
+    """A joint at rest sticks or, where friction cannot prevent its acceleration, begins to slide in that direction."""
     f = s.friction
     if abs(acceleration) <= calm:
         st.held[c] = 1
@@ -88,7 +88,7 @@ def release_or_hold(s: System, st: State, c: int, acceleration: float, calm: flo
 
 @jit
 def joint_stops(s: System, st: State) -> bool:
-    """Whether a joint has come to its end of sliding in st.y, or is not known to slide or to stick."""
+    """Whether a joint has stopped sliding in the state st.y, or is not yet known to slide or to stick."""
     f, nq, found = s.friction, s.q.shape[0], False
     for c in range(f.joints, st.force.shape[0]):
         v = st.y[nq + s.contacts.index[c, 1]]
@@ -98,7 +98,7 @@ def joint_stops(s: System, st: State) -> bool:
 
 @jit
 def least_slide(s: System, y: Array) -> float:
-    """The least velocity, along its way, of a joint that slides in the state y."""
+    """The smallest velocity of a sliding joint in the state y, each in its direction of sliding."""
     f, nq, least = s.friction, s.q.shape[0], np.inf
     for c in range(f.joints, f.mode.shape[0]):
         if f.mode[c] == SLIDES:

@@ -16,7 +16,7 @@ WEIGHTS = A[STAGES][:STAGES].copy()  # of a whole step
 
 @jit
 def friction_power(s: System, st: State) -> float:
-    """Power [W] that friction takes away in the state whose derivative was computed last: minus force times velocity of sliding."""
+    """Power [W] that friction takes away in the state whose derivative was computed last: minus force times sliding velocity."""
     f, power = s.friction, 0.0
     if not f.acts:
         return power
@@ -31,7 +31,7 @@ def friction_power(s: System, st: State) -> float:
 
 @jit
 def add_step_work(s: System, st: State, length: float) -> None:
-    """The work of the step that has just been taken, to st.friction_work."""
+    """Add the work of the step that has just been taken to st.friction_work."""
     f = s.friction
     if f.acts and (st.held_count > 0 or f.joints < f.mode.shape[0]):
         for i in range(STAGES):
@@ -41,7 +41,7 @@ def add_step_work(s: System, st: State, length: float) -> None:
 
 @jit
 def add_impulse_work(s: System, st: State, k: int) -> None:
-    """The work of the impulses of the k contacts in a step of time stepping, to st.friction_work: minus impulse times mean velocity."""
+    """Add the work of the k contacts in a step of time stepping to st.friction_work: minus impulse times mean velocity."""
     g, e = s.stepping, s.stepping.rows
     for i in range(k):
         for row in range(e.at[i] if e.kind[i] == JOINT else e.at[i] + 1, e.at[i + 1]):

@@ -28,7 +28,7 @@ def first_release(s: System, st: State, h: float) -> float:
     t = st.time
     low, high = 0.0, 2.0
     bound = 1.0
-    if st.settled_at == t:  # with nearly dependent rows, what settling leaves open is no reason to settle again
+    if st.settled_at == t:  # with nearly dependent rows settling may leave contacts opening: that is no reason to settle again
         copy(st.y, st.work)
         bound = max(1.0, 2.0 * opening_rate(s, st, t))
     i = 1
@@ -71,7 +71,7 @@ def nudge(s: System, st: State, length: float, more: float) -> int:
 def land(s: System, st: State, h: float, guess: float) -> int:
     """Step again to where the target's gap is zero, near the length ``guess``; st.step_length gets the length.
 
-    Newton's method on the length, within a bracket once there is one; where the gap opens before it closes, growing moves towards it.
+    Newton's method on the length, within a bracket once there is one; where the gap is still opening, moves of growing length lead to it.
     NOT_LANDED where no length ends on the wall.
     """
     t, target, length = st.time, st.target, guess
@@ -92,7 +92,7 @@ def land(s: System, st: State, h: float, guess: float) -> int:
         blur = gap_rounding(s, st, t + length, rate, gradient)
         if abs(phi) <= EXACT_LANDING * gradient:
             return OK
-        if abs(phi) <= HOVER * gradient and abs(phi) > 0.1 * h * abs(rate):  # it follows the wall to rounding: any length is as good
+        if abs(phi) <= HOVER * gradient and abs(phi) > 0.1 * h * abs(rate):  # it follows the wall to rounding: any length will do
             return OK
         if rate < 0.0 and abs(phi) <= NUDGE * h * -rate:
             return nudge(s, st, length, -phi / rate)

@@ -17,6 +17,7 @@ from urdf_gibbs.engine.jit import jit
 
 REAL = 1e-8  # a violation above this is no rounding error
 GOOD = 1e-12  # natural map: nothing more to look for
+FINE = 1e-11  # the same after many turns: what is left is rounding
 NEARLY = 1e-4  # below this the modes are all but known
 CLOSE = 1e-3  # below this it is worth hundreds of easier problems
 STEPS = 12  # of Newton's method
@@ -121,6 +122,8 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
     for turns in (3, 6, 12, 24):
         if _swept(S, b, kind, at, law, turns, z, y, best):
             return
+    if best[0] <= FINE * max(1.0, largest_of(y)):
+        return
     for care in (1.0, 8.0):
         now = follow(S, b, kind, at, law, z, care)
         if now < best[0]:

@@ -2,21 +2,22 @@
 
 The impact is a process in the normal impulse p_n, in which friction obeys Coulomb's law at each moment:
 
-    du / dp_n = K (1, f),    f = -mu u_t / |u_t| while it slips,    f = -K_tt⁻¹ K_tn while it sticks, which it can where |f| <= mu.
+    du / dp_n = K (1, f),    f = -mu u_t / |u_t| while it slips,    f = -K_tt⁻¹ K_tn while it sticks, possible where |f| <= mu.
 
-Where slip stops and cannot stick, it goes on in the one direction d with K_tn - mu K_tt d = g d, g > 0. With W = ∫ u_n dp_n,
+Where slip stops but sticking is impossible, it continues in the one direction d with K_tn - mu K_tt d = g d, g > 0. With W = ∫ u_n dp_n,
 compression is where u_n < 0, restitution where u_n > 0, and the impact ends when W_r = -e² W_c.
 
-With d = u_t / |u_t| and dp_n = |u_t| dτ all is smooth in τ and polynomial, to the end of slip, whose direction may turn fast:
+With d = u_t / |u_t| and dp_n = |u_t| dτ the equations are polynomial, and smooth in τ up to the end of slip, however fast it turns:
 
     d|u_t|/dτ = |u_t| d·w,    dd/dτ = (d × w) d⊥,    w = K_tn - mu K_tt d;
 
-steps are Taylor series, of which events are zeros. Where d × w = 0 the direction stays, as it does in the plane, and slip has a closed
-form; so has stick.
+a step is a Taylor series, and events are zeros of it. Where d × w = 0 the direction does not change, as in the plane, and slip has a
+closed form; so has stick.
 
 Energy: it cannot grow. Normal impulses do the work -(1 - e²) |W_c| <= 0, those of friction -mu ∫ |u_t| dp_n <= 0 or, at stick, none.
 
-Of several contacts that strike at once the order and overlap would decide, which rigid bodies do not have: then Moreau's law is applied.
+Where several contacts are struck at once the result would depend on their order and overlap, which a model of rigid bodies does not
+determine: then Moreau's law is applied.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from urdf_gibbs.engine.jit import jit
 
 Array = NDArray[np.float64]
 
-SEVERAL = -1.0  # instead of a certificate: not one contact alone is struck
+SEVERAL = -1.0  # in place of a certificate: more than one contact is struck
 AT_REST = 1e-10  # of the approach: velocities at which other contacts do not strike
 STOPPED = 1e-15  # of the largest velocity
 STRAIGHT = 1e-14  # of K: a slip velocity that turns less keeps its direction
 ORDER = 20  # of the series
-CUT = 1e-18  # what the last terms of a series may be
+CUT = 1e-18  # the largest that the last terms of a series may be
 STEPS = 2000
 UN, SPEED, D1, D2, PN, P1, P2, WORK = range(8)  # u_n, |u_t|, direction of slip, impulses, W since the beginning of a step
 
@@ -44,7 +45,7 @@ UN, SPEED, D1, D2, PN, P1, P2, WORK = range(8)  # u_n, |u_t|, direction of slip,
 def impulses(problem: Problem, u: Array, e: Array) -> float:
     """Fills problem.p (n,) [N s], u (n,) [m/s] being the velocities before, e (k,).
 
-    Gives how well the result agrees with K and with W_r = -e² W_c, SEVERAL where not one contact alone gets an impulse.
+    Returns how well the result agrees with K and with W_r = -e² W_c, or SEVERAL where more than one contact would get an impulse.
     """
     at, k = problem.at, problem.count
     n, struck = at[k], 0
@@ -130,7 +131,7 @@ def process(K: Array, u: Array, mu: float, e: float, p: Array) -> float:
 
 @jit
 def _residual(K: Array, u: Array, mu: float, z: Array, work: float) -> float:
-    """The largest of the difference of velocities followed from those by K, what is outside of the cone, and what ``work`` lacks."""
+    """The largest of three errors: of the integrated velocities against those by K, of the impulse outside its cone, and of ``work``."""
     worst = max(work, np.hypot(z[P1], z[P2]) - mu * z[PN], -z[PN])
     for r in range(3):
         velocity = z[UN] if r == 0 else z[SPEED] * z[D1 + r - 1]
@@ -245,7 +246,7 @@ def _curved(K: Array, mu: float, z: Array, T: Array, compresses: bool, need: flo
 
 @jit
 def _series(K: Array, mu: float, z: Array, T: Array) -> None:
-    """T (8, ORDER + 1): coefficients of all in powers of τ."""
+    """T (8, ORDER + 1): the coefficients of all eight quantities in powers of τ."""
     w1, w2, h, g = np.empty(ORDER), np.empty(ORDER), np.empty(ORDER), np.empty(ORDER)
     x, y, s = T[D1], T[D2], T[SPEED]
     for r in range(8):

@@ -1,4 +1,4 @@
-"""Impulses of contacts that are given, by any law that pushes, from Python: rounds of the law until nothing approaches."""
+"""Impulses of given contacts from Python, by any law whose impulses only push: it is applied in rounds until no contact approaches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_ROUNDS = 100  # half of them with restitution
 class LawImpulses(NamedTuple):
     """``impulses`` (n,) [N s], the ``law`` that was applied, after how many ``rounds``, and the worst ``certificate`` of these.
 
-    Each round's certificate counts as much as its velocities do beside those of the first.
+    The certificate of a later round is weighted by the size of its velocities relative to those of the first.
     """
 
     impulses: Array

@@ -2,8 +2,8 @@
 
 With w = (u_n⁺ + e u_n⁻, u_t⁺): p in the cone |p_t| <= mu p_n, w + mu |w_t| n in its dual cone, and the two complementary.
 
-Energy: it can grow. Where an impact is oblique and rows are coupled, normal impulses that restitution asks for may drive the
-tangential motion (Kane's double pendulum). Such impacts are marked, ``Impact.energy_gain``; Moreau's law cannot do that.
+Energy: it can grow. Where an impact is oblique and the rows are coupled, the normal impulses that restitution needs may speed up the
+tangential motion (Kane's double pendulum). ``Impact.energy_gain`` marks such impacts; Moreau's law has none.
 """
 
 from __future__ import annotations

@@ -5,13 +5,14 @@ u⁺ = u_c + K p_r:
 
     p_r,n = e p_c,n + x,    0 <= x ⟂ u_n⁺ >= 0,    |p_r,t| <= mu p_r,n,    p_r,t = -mu p_r,n u_t⁺ / |u_t⁺| where it slips.
 
-x is what keeps contacts from closing again. Without friction it is contact/laws/poisson.py. For one contact x = 0 and, as long as slip
-does not turn back within a phase, it is Routh's construction; where slip does, this law knows the end of each phase only.
+x is the further impulse that keeps contacts from closing again. Without friction the law is that of contact/laws/poisson.py. For one
+contact x = 0 and, as long as slip does not reverse within a phase, it is Routh's construction; where slip does, this law sees only the
+ends of the phases.
 
 Energy: with one e <= 1 for all contacts it cannot grow. The energy E(p) is convex, u⁺ is its gradient at p_r, and e p_c is in the cones of
 restitution: E(p_r) <= E(e p_c) + u⁺ᵀ(p_r - e p_c) <= E(e p_c), by Coulomb's law. So
-ΔT <= (1 + e) p_cᵀu_c - ½ (1 - e²) p_cᵀK p_c with p_cᵀu_c = -Σ mu p_c,n |u_c,t| <= 0. With several e it cannot without friction (p_c in
-the place of e p_c); with friction it can, in rare cases, which are marked, ``Impact.energy_gain``.
+ΔT <= (1 + e) p_cᵀu_c - ½ (1 - e²) p_cᵀK p_c with p_cᵀu_c = -Σ mu p_c,n |u_c,t| <= 0. With several e it cannot grow without friction
+(take p_c in place of e p_c); with friction it can, in rare cases, which ``Impact.energy_gain`` marks.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _restitution(problem: Problem, K: Array, u: Array, back: Array) -> float:
 
 @jit
 def _pose(problem: Problem, K: Array, u: Array, back: Array, given: Indices) -> None:
-    """The contact problem in which contacts ``given`` have the normal impulses ``back``: these rows stand alone, K_nn p_n = K_nn back."""
+    """The contact problem in which ``given`` contacts have the normal impulses ``back``: their rows are decoupled, K_nn p_n = K_nn back."""
     at, k = problem.at, problem.count
     n = at[k]
     for i in range(n):
@@ -112,7 +113,7 @@ def _pose(problem: Problem, K: Array, u: Array, back: Array, given: Indices) -> 
 
 @jit
 def _put_right(problem: Problem, K: Array, u: Array, back: Array, given: Indices, one: bool) -> float:
-    """Changes ``given`` of contacts that are on the wrong side, or of the worst ``one``; gives the largest violation, without unit."""
+    """Switch ``given`` of all contacts on the wrong side, or (``one``) of the worst alone; returns the largest violation, without unit."""
     at, k = problem.at, problem.count
     n, fastest, strongest, worst, which = at[problem.count], 0.0, 0.0, 0.0, -1
     lack = np.empty(k)
