@@ -216,7 +216,7 @@ def test_every_function_of_the_driver_is_compiled_once_and_finds_what_it_calls()
 
 @pytest.mark.parametrize("kind", ["smooth", "friction", "stepping"])
 def test_a_simulation_has_every_block_that_it_can_call(kind: str) -> None:
-    """By the names in the sources; blocks for friction are behind ``friction.acts``, and all others are there without it."""
+    """By the names in the sources; blocks for friction are behind ``friction.acts``, that of soil behind its wheels, all others are there without."""
     first = jit.entries["stepping.advance_steps" if kind == "stepping" else "driver.advance"]
     found: set[Any] = set()
     waiting: list[Any] = [first]
@@ -226,9 +226,11 @@ def test_a_simulation_has_every_block_that_it_can_call(kind: str) -> None:
             found.add(one)
             waiting += called_by(one)
     called = {one for one in found if isinstance(one, jit.Entry) and one.number is not None}
-    there = _parts(kind == "stepping", kind == "friction")
+    there = _parts(kind == "stepping", kind == "friction", False)
     missing = {one.name for one in called if one.part not in there}
-    assert missing == ({one.name for one in called if one.part == "friction"} if kind == "smooth" else set())
+    behind = {"soil"} | ({"friction"} if kind == "smooth" else set())
+    assert missing == {one.name for one in called if one.part in behind}
+    assert set(_parts(kind == "stepping", kind == "friction", True)) == {*there, "soil"}
     assert len(called) > (1 if kind == "stepping" else 15)
 
 

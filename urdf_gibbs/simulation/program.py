@@ -129,7 +129,9 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         tree=tree,
         contacts=candidates.contacts,
         surfaces=candidates.surfaces,
-        blocks=np.array(block_addresses(*_parts(description, bool(friction.acts))), dtype=np.int64),
+        blocks=np.array(
+            block_addresses(*_parts(description.steps_in_time, bool(friction.acts), description.soil is not None)), dtype=np.int64
+        ),
         code=code,
         in_stages=description.in_stages,
         constant_torque=_has_constant_torque(description),
@@ -163,12 +165,12 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
     )
 
 
-def _parts(description: Description, friction: bool) -> tuple[str, ...]:
+def _parts(steps_in_time: bool, friction: bool, soil: bool) -> tuple[str, ...]:
     """The parts of the driver that are needed."""
-    soil = ("soil",) if description.soil is not None else ()
-    if description.steps_in_time:
-        return "rows", "stepping", *soil
-    return "rows", "flight", "events", *(("friction",) if friction else ()), *soil
+    under = ("soil",) if soil else ()
+    if steps_in_time:
+        return "rows", "stepping", *under
+    return "rows", "flight", "events", *(("friction",) if friction else ()), *under
 
 
 def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:

@@ -17,7 +17,7 @@ from urdf_gibbs.engine.jit import jit
 
 REAL = 1e-8  # a violation above this is no rounding error
 GOOD = 1e-12  # natural map: nothing more to look for
-FINE = 1e-11  # the same after many turns: what is left is rounding
+FINE = 3e-12  # the same after many turns: what is left is rounding
 NEARLY = 1e-4  # below this the modes are all but known
 CLOSE = 1e-3  # below this it is worth hundreds of easier problems
 STEPS = 12  # of Newton's method
