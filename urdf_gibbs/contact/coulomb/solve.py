@@ -19,7 +19,7 @@ REAL = 1e-8  # a violation above this is no rounding error
 GOOD = 1e-12  # natural map: nothing more to look for
 FINE = 3e-12  # the same after many turns: what is left is rounding
 NEARLY = 1e-4  # below this the modes are all but known
-CLOSE = 1e-3  # below this it is worth hundreds of easier problems
+CLOSE = 1e-3  # certificates below this are worth hundreds of easier problems
 STEPS = 12  # of Newton's method
 
 
@@ -50,30 +50,41 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
     for i in range(n):
         p[i] = y[i] * d[i] * size
     worst = certificate(K, b, kind, at, mu, reach, slide, p)
-    return np.inf if worst > REAL and not nearby and infeasible(S, c, kind, at, law) else worst
+    if nearby:
+        return worst
+    if SOLVED < worst < CLOSE:
+        worst = draw(K, b, kind, at, mu, reach, slide, p)
+    return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
 
 
 @jit
 def draw(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """As ``solve``, for what that has left open: p by the proximal point method, where that is better. Gives the certificate."""
+    """As ``solve``, for what that has left open: p by the proximal point method, from p and from zero, where that is better.
+
+    Gives the certificate.
+    """
     n, k = b.shape[0], kind.shape[0]
     worst = certificate(K, b, kind, at, mu, reach, slide, p)
-    d, S, c, law, y, best = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n), np.empty(1)
+    d, S, c, law, x, y = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((k, 3)), np.empty(n), np.empty(n)
     row_scaling(K, kind, at, d)
     size = scaled_problem(K, b, d, S, c)
     if not worst > SOLVED or size == 0.0:
         return worst
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
-        y[i] = p[i] / d[i] / size
-    best[0] = 1e300
-    _drawn(S, c, kind, at, law, y, best)
-    for i in range(n):
-        y[i] *= d[i] * size
-    now = certificate(K, b, kind, at, mu, reach, slide, y)
-    if now < worst:
-        copy(y, p)
-        worst = now
+        x[i] = p[i] / d[i] / size
+    for part in (1.0, 0.0):
+        for i in range(n):
+            y[i] = part * x[i]
+        proximal(S, c, kind, at, law, y)
+        for i in range(n):
+            y[i] *= d[i] * size
+        now = certificate(K, b, kind, at, mu, reach, slide, y)
+        if now < worst:
+            copy(y, p)
+            worst = now
+        if worst <= SOLVED:
+            break
     return worst
 
 
@@ -135,23 +146,6 @@ def _search(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array
             for _ in range(5):
                 if _swept(S, b, kind, at, law, 50, z, y, best):
                     return
-    if best[0] < CLOSE:
-        _drawn(S, b, kind, at, law, y, best)
-
-
-@jit
-def _drawn(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, best: Array) -> None:
-    """The proximal point method from y, then from zero; y and ``best`` (1,), its natural map, where that is better."""
-    x = np.empty(b.shape[0])
-    for part in (1.0, 0.0):
-        for i in range(b.shape[0]):
-            x[i] = part * y[i]
-        now = proximal(S, b, kind, at, law, x)
-        if now < best[0]:
-            best[0] = now
-            copy(x, y)
-        if best[0] <= GOOD * max(1.0, largest_of(y)):
-            return
 
 
 @jit
