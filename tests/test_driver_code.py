@@ -228,7 +228,7 @@ def test_a_simulation_has_every_block_that_it_can_call(kind: str) -> None:
     called = {one for one in found if isinstance(one, jit.Entry) and one.number is not None}
     there = _parts(kind == "stepping", kind == "friction", False)
     missing = {one.name for one in called if one.part not in there}
-    behind = {"soil"} | ({"friction"} if kind == "smooth" else set())
+    behind = {"soil"} | ({"friction", "held"} if kind == "smooth" else set())
     assert missing == {one.name for one in called if one.part in behind}
     assert set(_parts(kind == "stepping", kind == "friction", True)) == {*there, "soil"}
     assert len(called) > (1 if kind == "stepping" else 15)
@@ -247,7 +247,7 @@ for name in ("cradle", "rocking_block"):
 """
     smooth, rough = run_python(script, URDF_GIBBS_CACHE=str(tmp_path)).splitlines()
     assert smooth.split() == ["events", "flight", "rows"]
-    assert rough.split() == ["events", "flight", "friction", "rows"]
+    assert rough.split() == ["events", "flight", "friction", "held", "rows"]
 
 
 # without Numba ----------------------------------------------------------------------------------------

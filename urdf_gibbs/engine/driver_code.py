@@ -40,7 +40,7 @@ LIBRARY = (
 )
 EXTERNAL = frozenset(MEMORY + LIBRARY)  # all functions that the module may call
 # Parts with long loops over numbers, which gain by being vectorised for this CPU. Elsewhere that takes more time than it saves.
-VECTORISED = frozenset({"contact_problem", "contact_search", "flight", "friction", "rows"})
+VECTORISED = frozenset({"contact_problem", "contact_search", "flight", "held", "rows"})
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
 

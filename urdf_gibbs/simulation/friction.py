@@ -36,7 +36,7 @@ SOLVED = 1e-7  # certificates of contact problems below this are taken
 # rows -------------------------------------------------------------------------------------------------
 
 
-@block(ROUGH_ROWS, System, float, int, part="friction")
+@block(ROUGH_ROWS, System, float, int, part="held")
 def rough_rows(s: System, t: float, k: int) -> int:
     """Of the first k contacts of s.selected at s.q, s.v: gap, and in s.friction their rows with velocities and rates at zero acceleration.
 

@@ -29,7 +29,7 @@ from urdf_gibbs.simulation.friction import (
     velocity_direction,
 )
 from urdf_gibbs.simulation.friction_layout import KINETIC, SLIDES, STARTS, STATIC, STICKS
-from urdf_gibbs.simulation.layout import OK, ROUGH_FORCES, ROUGH_OPENING, State, System
+from urdf_gibbs.simulation.layout import KEEP_HELD, OK, ROUGH_FORCES, ROUGH_OPENING, State, System
 from urdf_gibbs.simulation.rows import load_state, select_held
 
 Array = Any
@@ -187,7 +187,7 @@ def by_coulomb(s: System, force: Array, k: int) -> float:
     return fastest_change(s, k)
 
 
-@jit
+@block(KEEP_HELD, System, State, int, part="held", returns=float)
 def keep_held(s: System, st: State, k: int) -> float:
     """The forces that keep the k held contacts as they are, in s.friction.p: the shortest that are allowed.
 

@@ -170,7 +170,7 @@ def _parts(steps_in_time: bool, friction: bool, soil: bool) -> tuple[str, ...]:
     under = ("soil",) if soil else ()
     if steps_in_time:
         return "rows", "stepping", *under
-    return "rows", "flight", "events", *(("friction",) if friction else ()), *under
+    return "rows", "flight", "events", *(("friction", "held") if friction else ()), *under
 
 
 def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
