@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import urdf_gibbs as ug
@@ -230,6 +231,23 @@ CART = f"""<robot name="cart"><link name="frame"><inertial><mass value="1"/><ine
         for k, y in ((1, 0.5), (2, -0.5))
     )
 }</robot>"""
+
+
+def test_a_torus_that_leans_and_rolls_in_a_bowl_keeps_its_energy() -> None:
+    """Let go out of the middle plane it falls over while it rolls: friction that only holds does no work."""
+    robot, bowl = free_torus(), ug.walls.Sphere(1.0)
+    simulator = ug.Simulator(robot, walls=bowl, points=TORUS, friction=5.0, restitution=0.0)
+    lean = Rotation.from_euler("xz", [0.25, 0.5]).as_quat()
+
+    def start(z: float) -> Any:
+        return np.array([0.25, 0.2, z, *lean])
+
+    z = brentq(lambda z: float(gaps(simulator, start(z), np.zeros(6), np.zeros(6))[0][GAP]), -0.95, -0.2, xtol=1e-15)
+    run = simulator.run(start(z), None, 0.4)
+    assert {phase.mode for phase in run.phases} == {"stick"}
+    assert abs(run.v[-1, 3:]).min() > 0.1  # it turns about all axes
+    total = run.energies[2]
+    assert np.abs(total - total[0]).max() < 1e-8 * run.energies[0].max()  # the tolerance of the integrator is 1e-10
 
 
 def test_a_tyre_lies_inside_of_its_cylinder() -> None:

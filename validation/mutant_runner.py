@@ -33,7 +33,7 @@ def run(task: dict[str, Any]) -> int:
     script, *arguments = task["arguments"]
     if script != "pytest":
         sys.argv = [script, *arguments]
-        sys.path.insert(0, os.path.dirname(script))  # as Python does, before the folder of this file: own_tree.py is that of the script's tree
+        sys.path.insert(0, os.path.dirname(script))  # as Python does: own_tree.py is that of the script's tree
         runpy.run_path(script, run_name="__main__")
         return 0
     import pytest
