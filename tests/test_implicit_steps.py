@@ -97,7 +97,7 @@ def test_a_wall_that_is_reached_slowly_holds_without_an_impact(part: float) -> N
     # The wall gives way by SOFT of what an impulse at the nose does to it, in each of the three steps, in which it would go 3e-9 m at most.
     assert state.y[0] == pytest.approx(1e-9, abs=3.0 * SOFT * 3e-9)
     assert np.abs(state.y[7:]).max() < 1e-12
-    assert state.force[:4].sum() == pytest.approx(G, rel=SOFT)
+    assert state.force.sum() == pytest.approx(G, rel=2.0 * SOFT)  # the floor, and what is left at the wall
 
 
 def test_steps_in_a_series_converge() -> None:
