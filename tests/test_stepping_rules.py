@@ -168,6 +168,22 @@ def test_a_tower_stands(restitution: float) -> None:
     assert load_of == pytest.approx(np.repeat([1, 2, 3, 4, 5], 4) * G / 4, rel=1e-6)  # the shortest of many that carry the same
 
 
+def test_what_rests_on_a_slope_does_not_bounce_by_rounding() -> None:
+    """Velocities are zero to rounding there, of either sign."""
+    robot, points, pairs, q = tower(3)
+    options: dict[str, Any] = {
+        "walls": FLOOR,
+        "points": points,
+        "pairs": pairs,
+        "friction": 0.7,
+        "restitution": 0.5,
+        "gravity": (0.9, 0.4, -G),
+    }
+    run = simulate(robot, q, None, 0.2, scheme="time_stepping", step=1e-3, **options)
+    assert 0.0 < np.abs(run.v).max() < 1e-12
+    assert run.statistics["bounces"] == 0 and {phase.mode for phase in run.phases} == {"stick"}
+
+
 def test_what_has_pushed_opens_freely() -> None:
     """Lifted with three times its weight from 0.05 s on, the upper of two boxes goes up with 2 g, and the lower one stays."""
     robot, points, pairs, q = tower(2)
