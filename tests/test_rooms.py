@@ -39,6 +39,7 @@ ORDER = (
         "flexible",
         "robot",
         "dynamics",
+        "derivatives",
         "engine",
         "functions",
         "lint",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from urdf_gibbs.arguments import listed
@@ -16,9 +16,10 @@ from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import dot, matmul
 from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
+from urdf_gibbs.engine.quantity import Options as Options
+from urdf_gibbs.engine.quantity import Quantity, Traced, square, triangle, vector
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
-from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import inertia_scale
 
@@ -33,31 +34,6 @@ SMALL = 24  # up to this many velocities the factorised mass matrix may be cheap
 # A pivot this small relative to the sum it comes from is checked again in Python. It is above the square root of the round-off, because a
 # small pivot magnifies the round-off of the next one.
 SUSPECT = 1e-7
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a kernel is compiled for besides the robot."""
-
-    gravity: tuple[float, float, float] = EARTH_GRAVITY
-    frame: str = ""
-    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    parametric: bool = False  # inertial parameters are the last input
-    pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the wanted elements of M
-    free_gravity: bool = False  # gravity is the last input instead of a constant
-
-
-Traced = tuple[list[Any], list[Check]]
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """``trace`` computes it over any scalar, from a LocalModel where ``local`` is set."""
-
-    inputs: tuple[str, ...]
-    shape: Callable[[Robot], tuple[int, ...]]
-    trace: Callable[..., Traced]
-    local: bool = True
 
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
@@ -83,8 +59,8 @@ def _compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> T
     if options.free_gravity:
         x, y, z = inputs[-1]
         inputs, options = inputs[:-1], replace(options, gravity=(x, y, z))
-    if robot.is_flexible and name in FLEXIBLE:
-        return FLEXIBLE[name](robot, options, *inputs)
+    if robot.is_flexible and quantity.elastic is not None:
+        return quantity.elastic(robot, options, *inputs)
     if not quantity.local:
         return quantity.trace(robot, options, *inputs)
     model = parametric_model(robot, inputs[-1]) if options.parametric else local_model(robot)
@@ -266,41 +242,16 @@ def _elastic_potential(robot: Robot, options: Options, q: list[Any]) -> Traced:
     return [height[0] + flexible.strain_energy(model_of(robot), q)], []
 
 
-FLEXIBLE: dict[str, Callable[..., Traced]] = {
-    "mass_matrix": _elastic_mass_matrix,
-    "mass_matrix_packed": _elastic_packed,
-    ELEMENTS: _elastic_elements,
-    "bias": _elastic_bias,
-    "gravity_force": _elastic_gravity,
-    "inverse_dynamics": _elastic_inverse,
-    "forward_dynamics": _elastic_forward,
-    "kinetic_energy": _elastic_kinetic,
-    "potential_energy": _elastic_potential,
-}
-
-
-def _square(robot: Robot) -> tuple[int, ...]:
-    return (robot.nv, robot.nv)
-
-
-def _triangle(robot: Robot) -> tuple[int, ...]:
-    return (robot.nv * (robot.nv + 1) // 2,)
-
-
-def _vector(robot: Robot) -> tuple[int, ...]:
-    return (robot.nv,)
-
-
 QUANTITIES: dict[str, Quantity] = {
-    "mass_matrix": Quantity(("q",), _square, _mass_matrix),
-    "mass_matrix_packed": Quantity(("q",), _triangle, _mass_matrix_packed),
-    ELEMENTS: Quantity(("q",), lambda robot: (), _mass_matrix_elements),  # its shape: shape_of
-    "bias": Quantity(("q", "v"), _vector, _bias),
-    "gravity_force": Quantity(("q",), _vector, _gravity_force),
-    "inverse_dynamics": Quantity(("q", "v", "a"), _vector, _inverse_dynamics),
-    "forward_dynamics": Quantity(("q", "v", "tau"), _vector, _forward_dynamics),
-    "kinetic_energy": Quantity(("q", "v"), lambda robot: (), _kinetic_energy),
-    "potential_energy": Quantity(("q",), lambda robot: (), _potential_energy, local=False),
+    "mass_matrix": Quantity(("q",), square, _mass_matrix, elastic=_elastic_mass_matrix),
+    "mass_matrix_packed": Quantity(("q",), triangle, _mass_matrix_packed, elastic=_elastic_packed),
+    ELEMENTS: Quantity(("q",), lambda robot: (), _mass_matrix_elements, elastic=_elastic_elements),  # its shape: shape_of
+    "bias": Quantity(("q", "v"), vector, _bias, gravity=True, elastic=_elastic_bias),
+    "gravity_force": Quantity(("q",), vector, _gravity_force, gravity=True, elastic=_elastic_gravity),
+    "inverse_dynamics": Quantity(("q", "v", "a"), vector, _inverse_dynamics, gravity=True, elastic=_elastic_inverse),
+    "forward_dynamics": Quantity(("q", "v", "tau"), vector, _forward_dynamics, gravity=True, elastic=_elastic_forward),
+    "kinetic_energy": Quantity(("q", "v"), lambda robot: (), _kinetic_energy, elastic=_elastic_kinetic),
+    "potential_energy": Quantity(("q",), lambda robot: (), _potential_energy, local=False, gravity=True, elastic=_elastic_potential),
     "first_moment": Quantity(("q",), lambda robot: (4,), _first_moment, local=False),
     "centre_of_mass": Quantity(("q",), lambda robot: (3,), _centre_of_mass, local=False),
     "momentum": Quantity(("q", "v"), lambda robot: (6,), _momentum, local=False),
@@ -311,13 +262,10 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
-DEPENDS_ON_GRAVITY = ("bias", "gravity_force", "inverse_dynamics", "forward_dynamics", "potential_energy")
-
-
 def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the quantity, so that equal kernels are shared."""
-    free = options.free_gravity and name in DEPENDS_ON_GRAVITY
-    gravity = options.gravity if name in DEPENDS_ON_GRAVITY and not free else (0.0, 0.0, 0.0)
+    free = options.free_gravity and QUANTITIES[name].gravity
+    gravity = options.gravity if QUANTITIES[name].gravity and not free else (0.0, 0.0, 0.0)
     if options.parametric and free:
         raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
     if options.parametric and robot.is_flexible:

@@ -1,0 +1,50 @@
+"""What a quantity is to the engine: its inputs, the shape of its result, its formulation; and the options of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from urdf_gibbs.engine.emit import Check
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
+from urdf_gibbs.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a kernel is compiled for besides the robot."""
+
+    gravity: tuple[float, float, float] = EARTH_GRAVITY
+    frame: str = ""
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    parametric: bool = False  # inertial parameters are the last input
+    pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the wanted elements of M
+    free_gravity: bool = False  # gravity is the last input instead of a constant
+
+
+Traced = tuple[list[Any], list[Check]]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """``trace`` computes it over any scalar, from a LocalModel where ``local`` is set; ``elastic`` for robots with elastic links."""
+
+    inputs: tuple[str, ...]
+    shape: Callable[[Robot], tuple[int, ...]]
+    trace: Callable[..., Traced]
+    local: bool = True
+    gravity: bool = False  # it depends on gravity
+    elastic: Callable[..., Traced] | None = None  # None: ``trace`` is for all robots
+
+
+def square(robot: Robot) -> tuple[int, ...]:
+    return (robot.nv, robot.nv)
+
+
+def triangle(robot: Robot) -> tuple[int, ...]:
+    return (robot.nv * (robot.nv + 1) // 2,)
+
+
+def vector(robot: Robot) -> tuple[int, ...]:
+    return (robot.nv,)
