@@ -63,6 +63,10 @@ KernelName = Literal[
     "jacobian",
     "placement",
     "placements",
+    "inverse_dynamics_jvp",
+    "inverse_dynamics_vjp",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
 ]
 """What a kernel can answer."""
 

@@ -14,15 +14,25 @@ from __future__ import annotations
 from urdf_gibbs.functions.dynamics import bias, forward_dynamics, gravity_force, inverse_dynamics, mass_matrix, mass_matrix_elements
 from urdf_gibbs.functions.impact import impact
 from urdf_gibbs.functions.kinematics import centre_of_mass, frame_placement, jacobian, kinetic_energy, momentum, potential_energy
+from urdf_gibbs.functions.products import (
+    forward_dynamics_jvp,
+    forward_dynamics_vjp,
+    inverse_dynamics_jvp,
+    inverse_dynamics_vjp,
+)
 
 __all__ = [
     "bias",
     "centre_of_mass",
     "forward_dynamics",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_placement",
     "gravity_force",
     "impact",
     "inverse_dynamics",
+    "inverse_dynamics_jvp",
+    "inverse_dynamics_vjp",
     "jacobian",
     "kinetic_energy",
     "mass_matrix",
