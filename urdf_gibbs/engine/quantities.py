@@ -18,6 +18,7 @@ from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.quantity import Options as Options
 from urdf_gibbs.engine.quantity import Quantity, Traced, square, triangle, vector
+from urdf_gibbs.engine.regressor_quantities import REGRESSORS
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
@@ -259,6 +260,7 @@ QUANTITIES: dict[str, Quantity] = {
     "placement": Quantity(("q",), lambda robot: (4, 4), _placement, local=False),
     "placements": Quantity(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
+    **REGRESSORS,
 }
 
 
