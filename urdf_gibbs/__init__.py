@@ -31,10 +31,13 @@ from urdf_gibbs.functions import (
     inverse_dynamics,
     jacobian,
     kinetic_energy,
+    kinetic_energy_regressor,
     mass_matrix,
     mass_matrix_elements,
     momentum,
     potential_energy,
+    potential_energy_regressor,
+    torque_regressor,
 )
 from urdf_gibbs.lint import check
 from urdf_gibbs.robot.findings import Finding
@@ -84,6 +87,7 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "load",
     "mass_matrix",
     "mass_matrix_elements",
@@ -92,11 +96,13 @@ __all__ = [
     "momentum",
     "names",
     "potential_energy",
+    "potential_energy_regressor",
     "read_scenario",
     "scenario_names",
     "scenario_path",
     "set_threads",
     "simulate",
+    "torque_regressor",
     "validate",
     "walls",
 ]

@@ -63,6 +63,9 @@ KernelName = Literal[
     "jacobian",
     "placement",
     "placements",
+    "torque_regressor",
+    "kinetic_energy_regressor",
+    "potential_energy_regressor",
 ]
 """What a kernel can answer."""
 

@@ -3,14 +3,14 @@
 tau = Y(q, v, a) pi, T = y_T(q, v) . pi and V = y_V(q) . pi, where pi stacks ten numbers for each body, as ``Robot.parameters`` has them:
 mass m, first moments m c (3) and the inertia about the origin of the URDF's body frame (xx, xy, yy, xz, yz, zz), in its axes.
 
-Y has a block of ten columns for each body and each velocity that moves it. With the spatial axis (s, l) of that velocity (angular and
+Y has a block of ten columns for each body and each velocity that moves it. With the spatial axis (s, d) of that velocity (angular and
 linear, at the body's origin) and the moments N (3x10) and forces F (3x4) that a body needs whose parameters are one unit each,
 
-    block = sᵀ N + lᵀ F.
+    block = sᵀ N + dᵀ F.
 
 F has the columns of m and m c only: moments of inertia need no force. With the acceleration a of the origin (against gravity) and
 U = alpha~ + w~w~ (local_force.py) they are F = [a, U] and N = [0, -a~, I alpha + w x I w for each unit I]. Both are made in the axes of the
-URDF's body, where the parameters are, and then seen from the local frame, in which the axes (s, l) travel from the root to the leaves.
+URDF's body, where the parameters are, and then seen from the local frame, in which the axes (s, d) travel from the root to the leaves.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class UnitLoads:
 
 @dataclass(frozen=True, slots=True)
 class MovedBy:
-    """Velocity ``iv`` moves ``body``: spatial axis (s, l) at the body's local frame. s is a constant zero where it only translates."""
+    """Velocity ``iv`` moves ``body``: spatial axis (s, d) at the body's local frame. s is a constant zero where it only translates."""
 
     body: int
     iv: int
     s: Vector
-    l: Vector  # noqa: E741
+    d: Vector
 
     @property
     def turns(self) -> bool:
@@ -63,7 +63,7 @@ def torque_regressor(robot: Robot, q: Scalars, v: Scalars, a: Scalars, gravity: 
         first = PARAMETERS * one.body
         for c in range(PARAMETERS):
             entry = one.s @ N.column(c)
-            Y[one.iv][first + c] = add(entry, one.l @ F.column(c)) if c < FORCED else entry
+            Y[one.iv][first + c] = add(entry, one.d @ F.column(c)) if c < FORCED else entry
     return Y
 
 
@@ -83,13 +83,13 @@ def factors(robot: Robot, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) 
 
 def _axes_at(body: int, placed: Placed, above: list[MovedBy]) -> list[MovedBy]:
     """The axes that move a body: those of its parent seen from here, and its joint's own."""
-    axes = {one.iv: (placed.down(one.s), placed.down(one.l + one.s.cross(placed.p))) for one in above}
+    axes = {one.iv: (placed.down(one.s), placed.down(one.d + one.s.cross(placed.p))) for one in above}
     for axis in placed.body.axes:
-        s, l = axis.ratio * axis.angular, axis.ratio * axis.linear  # noqa: E741
+        s, d = axis.ratio * axis.angular, axis.ratio * axis.linear
         if axis.iv in axes:  # a mimic joint below its master
-            s, l = s + axes[axis.iv][0], l + axes[axis.iv][1]  # noqa: E741
-        axes[axis.iv] = s, l
-    return [MovedBy(body, iv, s, l) for iv, (s, l) in axes.items()]
+            s, d = s + axes[axis.iv][0], d + axes[axis.iv][1]
+        axes[axis.iv] = s, d
+    return [MovedBy(body, iv, s, d) for iv, (s, d) in axes.items()]
 
 
 def _clean(C: Array, o: Array) -> tuple[Matrix, Vector]:

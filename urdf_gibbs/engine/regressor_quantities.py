@@ -34,12 +34,8 @@ def _rigid_only(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
 
 
 REGRESSORS: dict[str, Quantity] = {
-    TORQUE: Quantity(
-        ("q", "v", "a"), lambda robot: (robot.nv, _width(robot)), _torque, local=False, gravity=True, elastic=_rigid_only
-    ),
-    "kinetic_energy_regressor": Quantity(
-        ("q", "v"), lambda robot: (_width(robot),), _kinetic, local=False, elastic=_rigid_only
-    ),
+    TORQUE: Quantity(("q", "v", "a"), lambda robot: (robot.nv, _width(robot)), _torque, local=False, gravity=True, elastic=_rigid_only),
+    "kinetic_energy_regressor": Quantity(("q", "v"), lambda robot: (_width(robot),), _kinetic, local=False, elastic=_rigid_only),
     "potential_energy_regressor": Quantity(
         ("q",), lambda robot: (_width(robot),), _potential, local=False, gravity=True, elastic=_rigid_only
     ),
