@@ -46,6 +46,7 @@ from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
     from urdf_gibbs import walls
+    from urdf_gibbs.identification import BaseParameters, Identification, base_parameters, identify
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
@@ -57,7 +58,9 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",
+    "BaseParameters",
     "Finding",
+    "Identification",
     "Impact",
     "MissingExtraError",
     "OracleMissingError",
@@ -76,6 +79,7 @@ __all__ = [
     "UrdfWarning",
     "View",
     "__version__",
+    "base_parameters",
     "bias",
     "centre_of_mass",
     "check",
@@ -83,6 +87,7 @@ __all__ = [
     "frame_placement",
     "get_threads",
     "gravity_force",
+    "identify",
     "impact",
     "inverse_dynamics",
     "jacobian",
@@ -108,12 +113,16 @@ __all__ = [
 ]
 
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
+    "BaseParameters": "urdf_gibbs.identification",
+    "Identification": "urdf_gibbs.identification",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
+    "base_parameters": "urdf_gibbs.identification",
+    "identify": "urdf_gibbs.identification",
     "read_scenario": "urdf_gibbs.simulation.scenario",
     "simulate": "urdf_gibbs.simulation.simulate",
     "validate": "urdf_gibbs.oracle.compare",
