@@ -46,7 +46,9 @@ from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
     from urdf_gibbs import walls
-    from urdf_gibbs.identification import BaseParameters, Identification, base_parameters, identify
+    from urdf_gibbs.identification.base_parameters import BaseParameters, base_parameters
+    from urdf_gibbs.identification.identify import identify
+    from urdf_gibbs.identification.result import Identification
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
@@ -113,16 +115,16 @@ __all__ = [
 ]
 
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
-    "BaseParameters": "urdf_gibbs.identification",
-    "Identification": "urdf_gibbs.identification",
+    "BaseParameters": "urdf_gibbs.identification.base_parameters",
+    "Identification": "urdf_gibbs.identification.result",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
-    "base_parameters": "urdf_gibbs.identification",
-    "identify": "urdf_gibbs.identification",
+    "base_parameters": "urdf_gibbs.identification.base_parameters",
+    "identify": "urdf_gibbs.identification.identify",
     "read_scenario": "urdf_gibbs.simulation.scenario",
     "simulate": "urdf_gibbs.simulation.simulate",
     "validate": "urdf_gibbs.oracle.compare",

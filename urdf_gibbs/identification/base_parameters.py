@@ -58,7 +58,7 @@ class BaseParameters:
     @cached_property
     def without_effect(self) -> tuple[str, ...]:
         """The parameters that no force depends on."""
-        return tuple(name for name, used in zip(self.parameter_names, self.K.any(axis=0), strict=True) if not used)
+        return tuple(name for name, used in zip(self.parameter_names, np.abs(self.K).sum(axis=0), strict=True) if not used)
 
     @cached_property
     def values(self) -> Array:
@@ -97,7 +97,7 @@ def base_parameters(robot: Robot, *, gravity: ArrayLike = EARTH_GRAVITY) -> Base
             independent.append(column)
             directions = np.vstack([directions, rest / size])
     kept = np.array(independent, dtype=np.intp)
-    K = np.linalg.lstsq(R[:, kept], R, rcond=None)[0]
+    K = np.asarray(np.linalg.lstsq(R[:, kept], R, rcond=None)[0], dtype=np.float64)
     K[:, ~seen] = 0.0
     K[:, kept] = np.eye(len(kept))
     K[np.abs(K) < 1e-9] = 0.0  # round-off: lengths and their products are far larger
@@ -119,7 +119,13 @@ def _triangle_of_random_states(robot: Robot, gravity: tuple[float, float, float]
     for start in range(0, count, step):
         part = np.s_[start : start + step]
         Y = torque_regressor(robot, q[part], v[part], a[part], gravity=gravity)
-        R = np.linalg.qr(np.vstack([R, Y.reshape(-1, width)]), mode="r")
+        R = upper_triangle(np.vstack([R, Y.reshape(-1, width)]))
+    return R
+
+
+def upper_triangle(rows: Array) -> Array:
+    """R of the QR decomposition."""
+    R: Array = np.linalg.qr(rows, mode="r")  # type: ignore[assignment]
     return R
 
 

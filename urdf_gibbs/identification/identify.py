@@ -42,8 +42,8 @@ def identify(
         V: Velocities (n, nv).
         A: Accelerations (n, nv).
         tau: Measured forces of the joints (n, nv) [N m, N].
-        weights: (nv,) or (n, nv), not negative: the inverse variance of each force, up to a common factor; 0 leaves one out. None: each joint
-            by its own noise, which is estimated from a first fit with equal weights.
+        weights: (nv,) or (n, nv), not negative: the inverse variance of each force, up to a common factor; 0 leaves one out. None: each
+            joint by its own noise, which is estimated from a first fit with equal weights.
         feasible: Whether each body must have a positive definite pseudo-inertia: parameters that a distribution of mass can have. It needs
             the extra ``identify``.
         friction: Whether each velocity has viscous and Coulomb friction, tau = Y pi + f_v v + f_c sign(v), which are estimated too.
@@ -54,7 +54,7 @@ def identify(
         The result: print it for a table.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, there are too few states, nothing moves, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value, there are too few states, nothing moves, or links are elastic.
         MissingExtraError: ``feasible`` without the extra ``identify``.
     """
     base = base_parameters(robot, gravity=gravity)
@@ -118,7 +118,7 @@ def _noise(base: BaseParameters, data: Data, estimate: Estimate) -> Array:
     rest = residuals(base, data, estimate.x)
     size = np.sqrt(np.mean(data.tau**2, axis=0))
     noise = np.sqrt(np.mean(rest**2, axis=0))
-    return np.maximum(noise, NOISE_FREE * np.maximum(size, float(size.max()) or 1.0))
+    return np.asarray(np.maximum(noise, NOISE_FREE * np.maximum(size, float(size.max()) or 1.0)))
 
 
 def _friction_sizes(data: Data) -> Array:

@@ -1,7 +1,7 @@
 """Weighted least squares for base parameters: the data are read in chunks and kept as one triangle.
 
-With rows scaled by the square roots of their weights, QR of [W, tau] gives R and z with |W x - tau|^2 = |R x - z|^2 + rest: everything about
-the estimate follows from this triangle, however many states there are.
+With rows scaled by the square roots of their weights, QR of [W, tau] gives R and z with |W x - tau|^2 = |R x - z|^2 + rest: everything
+about the estimate follows from this triangle, however many states there are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from urdf_gibbs.arguments import Array
 from urdf_gibbs.functions.regressors import torque_regressor
-from urdf_gibbs.identification.base_parameters import CHUNK_ROWS, BaseParameters
+from urdf_gibbs.identification.base_parameters import CHUNK_ROWS, BaseParameters, upper_triangle
 
 UNEXCITED = 1e-8  # of the largest singular value: the data say nothing about a combination below
 
@@ -33,7 +33,7 @@ class Data:
 
     @property
     def nv(self) -> int:
-        return self.V.shape[1]
+        return int(self.V.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def triangle(base: BaseParameters, data: Data, weights: Array) -> Triangle:
     for part, W in chunks(base, data):
         root = np.sqrt(weights[part])
         rows = np.concatenate([root[..., None] * W, (root * data.tau[part])[..., None]], axis=-1)
-        R = np.linalg.qr(np.vstack([R, rows.reshape(-1, count + 1)]), mode="r")
+        R = upper_triangle(np.vstack([R, rows.reshape(-1, count + 1)]))
     square = np.zeros((count + 1, count + 1))
     square[: len(R)] = R
     return Triangle(square[:count, :count], square[:count, count], float(square[count, count] ** 2), int(np.count_nonzero(weights)))

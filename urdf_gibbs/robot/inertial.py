@@ -60,7 +60,11 @@ def with_inertia(robot: Robot, link: str, mass: float | None, centre_of_mass: Ar
 
 
 def with_parameters(robot: Robot, values: ArrayLike) -> Robot:
-    """See Robot.with_parameters."""
+    """A new robot whose bodies have these parameters, shaped as ``robot.parameters``, (nb, 10).
+
+    The link that a joint moves carries all of its body, the links that are fixed to it have a mass of zero. ArgumentError where a number is
+    not finite, a mass is negative, or links are elastic.
+    """
     shape = robot.parameters.shape
     array = finite(values, shape)
     if array is None:
@@ -83,10 +87,10 @@ def with_parameters(robot: Robot, values: ArrayLike) -> Robot:
         body = robot._frames[link.name][0]
         if link.name in carriers:
             i = carriers[link.name]
-            own = Inertia(float(mass[i]), tuple(centre[i].tolist()), tuple(inertia[i].ravel().tolist()))  # type: ignore[arg-type]
+            own = Inertia(float(mass[i]), tuple(centre[i].tolist()), tuple(inertia[i].ravel().tolist()))
             link = replace(link, inertial=own)
-        elif body >= 0:
-            link = replace(link, inertial=None)
+        elif body >= 0 and link.inertial is not None:
+            link = replace(link, inertial=NO_INERTIA)
         links.append(link)
     arrays = {"mass": frozen(mass.copy()), "centre_of_mass": frozen(centre), "inertia": frozen(inertia)}
     return replace(robot, links=tuple(links), **arrays)  # type: ignore[arg-type]

@@ -347,22 +347,6 @@ class Robot(Derivable):
 
         return with_inertia(self, link, mass, centre_of_mass, inertia)
 
-    def with_parameters(self, parameters: ArrayLike) -> Robot:
-        """A new robot whose bodies have these inertial parameters; the link that a joint moves carries them, links fixed to it nothing.
-
-        Args:
-            parameters: (nb, 10), shaped as ``parameters``.
-
-        Returns:
-            The new robot.
-
-        Raises:
-            ArgumentError: The array has a wrong shape or numbers that are not finite, a mass is negative, or links are elastic.
-        """
-        from urdf_gibbs.robot.inertial import with_parameters
-
-        return with_parameters(self, parameters)
-
     # joints and topology ------------------------------------------------------------------------
 
     def with_joint_type(self, joint: str, type: JointType, axis: ArrayLike | None = None) -> Robot:
