@@ -31,7 +31,9 @@ def loaded(*parts: str) -> ug.Robot:
 
 
 def pendulum() -> ug.Robot:
-    return loaded(link("ground"), link("bob", inertial(2.0, (0.1, 0.2, -0.5))), joint("hinge", "continuous", "ground", "bob", axis=(0, 1, 0)))
+    return loaded(
+        link("ground"), link("bob", inertial(2.0, (0.1, 0.2, -0.5))), joint("hinge", "continuous", "ground", "bob", axis=(0, 1, 0))
+    )
 
 
 def planar_2r() -> ug.Robot:
@@ -291,7 +293,10 @@ HOLE[3, 1] = np.nan
         ({"A": HOLE}, r"A\[3, 1\] is nan, expected finite numbers"),
         ({"tau": "much"}, r"tau is 'much', expected numbers"),
         ({"tau": np.ones((19, 2))}, r"different numbers of states \(Q 20, V 20, A 20, tau 19\)"),
-        ({key: np.ones((2, 2)) + np.arange(2)[:, None] for key in ("Q", "V", "A", "tau")}, "2 states give 4 equations, expected more than the 4"),
+        (
+            {key: np.ones((2, 2)) + np.arange(2)[:, None] for key in ("Q", "V", "A", "tau")},
+            "2 states give 4 equations, expected more than the 4",
+        ),
         ({key: np.zeros((20, 2)) for key in ("Q", "V", "A")}, "all 20 states in Q, V and A are the same, expected a motion"),
         ({"weights": [1.0, -2.0]}, r"weights\[1\] is -2.0, expected finite numbers, 0 or more"),
         ({"weights": [1.0, 2.0, 3.0]}, r"weights has shape \(3,\), expected \(2,\) or \(20, 2\)"),

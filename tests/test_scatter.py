@@ -41,5 +41,5 @@ def test_rows_have_their_outputs_in_order(pattern: str, rows: int, gap: int) -> 
 
 
 def test_runs_are_counted_in_blocks() -> None:
-    zero = [sign == "0" for sign in "0000" "x000" "0000" "0000" "xxxx" "xx00" "00"]
+    zero = [sign == "0" for sign in "0000x00000000000xxxxxx0000"]
     assert run_lengths(zero, LANES) == [(0, 1), (1, 2), (2, 0)]
