@@ -214,7 +214,7 @@ def test_what_the_data_do_not_excite_is_told_and_stays() -> None:
 
 
 def test_weights_decide_what_counts() -> None:
-    truth, states, tau, _ = measured(0.0)
+    _, states, tau, _ = measured(0.0)
     wrong = tau.copy()
     wrong[::3] += 100.0
     weights = np.ones_like(tau)
