@@ -99,6 +99,20 @@ def test_kernels_compute_one_state_and_batches(name: str) -> None:
     np.testing.assert_allclose(filled, batch, rtol=0, atol=1e-13 * np.abs(plain).max())
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_packed_blocks_are_all_that_is_not_zero(base: str) -> None:
+    robot = ug.load(random_tree(7, 8, mimic=0.5, branching=2), base)
+    inputs = states(robot, 6, 3)
+    velocities, bodies = ug.torque_regressor_blocks(robot)
+    unpacked = np.zeros((3, robot.nv, len(robot.joints), 10))
+    unpacked[:, velocities, bodies] = robot.kernel("torque_regressor_packed", gravity=(1, 2, 3))(*inputs)
+    Y = ug.torque_regressor(robot, *inputs, gravity=(1, 2, 3))
+    np.testing.assert_allclose(unpacked.reshape(Y.shape), Y, rtol=0, atol=1e-13 * np.abs(Y).max())
+    assert len({*zip(velocities.tolist(), bodies.tolist(), strict=True)}) == len(bodies)
+    with pytest.raises(ug.ArgumentError, match="rigid links"):
+        ug.torque_regressor_blocks(ug.load(MODELS / "flexible_link.urdf"))
+
+
 def test_a_large_batch_goes_past_the_caches_unchanged() -> None:
     """Streamed into memory with 16-byte alignment, not streamed with 8: the same numbers, and nothing beside them."""
     robot = ug.load(ROBOTS["panda_description/urdf/panda.urdf"], mimic=False)

@@ -38,6 +38,7 @@ from urdf_gibbs.functions import (
     potential_energy,
     potential_energy_regressor,
     torque_regressor,
+    torque_regressor_blocks,
 )
 from urdf_gibbs.lint import check
 from urdf_gibbs.robot.findings import Finding
@@ -110,6 +111,7 @@ __all__ = [
     "set_threads",
     "simulate",
     "torque_regressor",
+    "torque_regressor_blocks",
     "validate",
     "walls",
 ]

@@ -64,6 +64,7 @@ KernelName = Literal[
     "placement",
     "placements",
     "torque_regressor",
+    "torque_regressor_packed",
     "kinetic_energy_regressor",
     "potential_energy_regressor",
 ]

@@ -55,7 +55,15 @@ def measured(path: str, base: str, rounds: int) -> dict[str, float]:
     pairs = [(results[i], names["theirs"](model, names["data"], Q_[i], V[i], A[i])) for i in range(0, BATCH, 500)]
     difference = max(np.abs(one - other).max() / np.abs(other).max() for one, other in pairs)
     single = {"ours": "kernel(q, v, a, result)", "theirs": "theirs(model, data, q_, v, a)"}
-    batch = {"ours": "kernel(Q, V, A, results)", "loop": LOOP, "dropped": DROPPED, "fill": "results.fill(0.0)"}
+    packed = robot.kernel("torque_regressor_packed")
+    names |= {"packed": packed, "blocks": packed(Q, V, A)}
+    batch = {
+        "ours": "kernel(Q, V, A, results)",
+        "packed": "packed(Q, V, A, blocks)",
+        "loop": LOOP,
+        "dropped": DROPPED,
+        "fill": "results.fill(0.0)",
+    }
     times = interleaved({key: Timer(call, globals=names) for key, call in single.items()}, rounds)
     many = interleaved({key: Timer(call, globals=names) for key, call in batch.items()}, rounds, chunks=False)
     found = {f"single {key}": value for key, value in times.items()} | {f"batch {key}": value / BATCH for key, value in many.items()}
@@ -70,13 +78,15 @@ def main() -> None:
     files = example_robots()
     for name, (path, base) in ROBOTS.items():
         found = measured(str(files[path]), base, rounds)
-        micro = {key: f"{1e6 * value:7.2f}" for key, value in found.items()}
+        one, their_one = found["single ours"], found["single theirs"]
         print(f"{name}: difference {found['difference']:.1e}, first call {found['first']:.2f} s, of a batch {found['first batch']:.2f} s")
-        print(f"  one state      {micro['single ours']} us, Pinocchio {micro['single theirs']} us: "
-              f"{found['single theirs'] / found['single ours']:5.1f} times")  # fmt: skip
-        print(f"  of {BATCH}, each {micro['batch ours']} us, Pinocchio {micro['batch loop']} us: "
-              f"{found['batch loop'] / found['batch ours']:5.1f} times; results dropped {micro['batch dropped']} us: "
-              f"{found['batch dropped'] / found['batch ours']:5.1f} times; fill {micro['batch fill']} us")  # fmt: skip
+        print(f"  one state      {1e6 * one:6.2f} us, Pinocchio {1e6 * their_one:6.2f} us: {their_one / one:5.1f} times")
+        kept, dropped, fill = (found[f"batch {key}"] for key in ("loop", "dropped", "fill"))
+        for key, what in (("batch ours", "dense"), ("batch packed", "packed")):
+            ours = found[key]
+            print(f"  {BATCH} {what:<8} {1e6 * ours:6.2f} us, Pinocchio {1e6 * kept:6.2f} us: {kept / ours:5.1f} times", end="; ")
+            print(f"results dropped {1e6 * dropped:6.2f} us: {dropped / ours:5.1f} times")
+        print(f"  {'zeros alone':<13} {1e6 * fill:6.2f} us")
 
 
 if __name__ == "__main__":

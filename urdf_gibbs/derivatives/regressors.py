@@ -56,15 +56,30 @@ class MovedBy:
 
 def torque_regressor(robot: Robot, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) -> Matrix:
     """Y (nv x 10 nb) with tau = Y pi."""
+    Y = Matrix.zeros(robot.nv, PARAMETERS * len(robot.joints))
+    for (iv, body), block in zip(blocks(robot), torque_blocks(robot, q, v, a, gravity), strict=True):
+        Y[iv][PARAMETERS * body : PARAMETERS * (body + 1)] = block
+    return Y
+
+
+def torque_blocks(robot: Robot, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) -> Matrix:
+    """The blocks of Y that are not always zero (blocks x 10), in the order of ``blocks``."""
     loads, moved = factors(robot, q, v, a, gravity)
-    Y = Matrix.zeros(robot.nv, PARAMETERS * len(loads))
+    result = Matrix()
     for one in moved:
         N, F = loads[one.body].N, loads[one.body].F
-        first = PARAMETERS * one.body
-        for c in range(PARAMETERS):
-            entry = one.s @ N.column(c)
-            Y[one.iv][first + c] = add(entry, one.d @ F.column(c)) if c < FORCED else entry
-    return Y
+        forced = [add(one.s @ N.column(c), one.d @ F.column(c)) for c in range(FORCED)]
+        result.append(forced + [one.s @ N.column(c) for c in range(FORCED, PARAMETERS)])
+    return result
+
+
+def blocks(robot: Robot) -> list[tuple[int, int]]:
+    """(velocity, body) of each block of Y that is not always zero: body by body, the velocities that move it from the root on."""
+    above: list[list[int]] = []
+    for joint, parent in zip(robot.joints, robot.parent, strict=True):
+        own = range(joint.iv, joint.iv + joint.nv)
+        above.append(list(dict.fromkeys([*(above[parent] if parent >= 0 else []), *own])))
+    return [(iv, body) for body, velocities in enumerate(above) for iv in velocities]
 
 
 def factors(robot: Robot, q: Scalars, v: Scalars, a: Scalars, gravity: Scalars) -> tuple[list[UnitLoads], list[MovedBy]]:

@@ -9,8 +9,6 @@ from urdf_gibbs.engine.quantity import Options, Quantity, Traced
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
 
-TORQUE = "torque_regressor"
-
 
 def _width(robot: Robot) -> int:
     return regressors.PARAMETERS * len(robot.joints)
@@ -19,6 +17,15 @@ def _width(robot: Robot) -> int:
 def _torque(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
     Y = regressors.torque_regressor(robot, q, v, a, list(options.gravity))
     return [entry for row in Y for entry in row], []
+
+
+def _packed(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
+    blocks = regressors.torque_blocks(robot, q, v, a, list(options.gravity))
+    return [entry for block in blocks for entry in block], []
+
+
+def _packed_shape(robot: Robot) -> tuple[int, ...]:
+    return (len(regressors.blocks(robot)), regressors.PARAMETERS)
 
 
 def _kinetic(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
@@ -34,7 +41,12 @@ def _rigid_only(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
 
 
 REGRESSORS: dict[str, Quantity] = {
-    TORQUE: Quantity(("q", "v", "a"), lambda robot: (robot.nv, _width(robot)), _torque, local=False, gravity=True, elastic=_rigid_only),
+    "torque_regressor": Quantity(
+        ("q", "v", "a"), lambda robot: (robot.nv, _width(robot)), _torque, local=False, gravity=True, elastic=_rigid_only, as_made=True
+    ),
+    "torque_regressor_packed": Quantity(
+        ("q", "v", "a"), _packed_shape, _packed, local=False, gravity=True, elastic=_rigid_only, as_made=True
+    ),
     "kinetic_energy_regressor": Quantity(("q", "v"), lambda robot: (_width(robot),), _kinetic, local=False, elastic=_rigid_only),
     "potential_energy_regressor": Quantity(
         ("q",), lambda robot: (_width(robot),), _potential, local=False, gravity=True, elastic=_rigid_only

@@ -14,7 +14,7 @@ from __future__ import annotations
 from urdf_gibbs.functions.dynamics import bias, forward_dynamics, gravity_force, inverse_dynamics, mass_matrix, mass_matrix_elements
 from urdf_gibbs.functions.impact import impact
 from urdf_gibbs.functions.kinematics import centre_of_mass, frame_placement, jacobian, kinetic_energy, momentum, potential_energy
-from urdf_gibbs.functions.regressors import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
+from urdf_gibbs.functions.regressors import kinetic_energy_regressor, potential_energy_regressor, torque_regressor, torque_regressor_blocks
 
 __all__ = [
     "bias",
@@ -33,4 +33,5 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "torque_regressor",
+    "torque_regressor_blocks",
 ]

@@ -6,11 +6,14 @@ centre of mass (3), and the inertia about the origin of the body's frame (xx, xy
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import Array
+from urdf_gibbs.derivatives.regressors import blocks
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.engine.adaptive import entry, with_gravity
+from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -46,6 +49,28 @@ def torque_regressor(
         check_robot(robot)
         raise
     return code(q, v, a) if out is None else code(q, v, a, out)
+
+
+def torque_regressor_blocks(robot: Robot) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the torque regressor is not always zero: a body's ten columns have entries in the rows of velocities that move it.
+
+    ``robot.kernel("torque_regressor_packed")`` computes these blocks alone (..., n, 10), a small part of Y for a large robot:
+    ``Y.reshape(..., nv, nb, 10)[..., velocities, bodies, :]``.
+
+    Args:
+        robot: Made by ``load``; its links are rigid.
+
+    Returns:
+        (velocities (n,), bodies (n,)) of the blocks: indices into v and into ``robot.joints``.
+
+    Raises:
+        ArgumentError: This is no robot, or it has elastic links.
+    """
+    check_robot(robot)
+    if robot.is_flexible:
+        raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: regressors are for robots with rigid links")
+    velocities, bodies = np.array(blocks(robot), dtype=np.intp).reshape(-1, 2).T
+    return velocities, bodies
 
 
 def kinetic_energy_regressor(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
