@@ -143,6 +143,21 @@ def test_noisy_data_give_parameters_within_their_standard_deviations() -> None:
     np.testing.assert_allclose(result.residual_rms, noise, rtol=5.0 / np.sqrt(4000.0) + 51.0 / 9.0 / 2000.0)
 
 
+def test_standard_deviations_are_those_of_repeated_measurements() -> None:
+    """200 times the same motion with other noise: the mean of squared standardised errors is 1, with a standard deviation of at most
+    sqrt(2 / 200) = 0.1, were the six of one time all the same. Five of them are allowed."""
+    arm, gravity = planar_2r(), (0.0, -9.81, 0.0)
+    rng = np.random.default_rng(4)
+    Q, V, A = rng.normal(size=(3, 50, 2))
+    tau = ug.inverse_dynamics(arm, Q, V, A, gravity=gravity)
+    true = ug.base_parameters(arm, gravity=gravity).values
+    squares = []
+    for _ in range(200):
+        result = ug.identify(arm, Q, V, A, tau + [0.1, 0.02] * rng.normal(size=tau.shape), gravity=gravity)
+        squares.append(np.mean(((result.values - true) / result.deviations) ** 2))
+    assert 0.5 < np.mean(squares) < 1.5
+
+
 @pytest.mark.parametrize("feasible", [False, True])
 def test_unseen_forces_are_predicted_to_the_noise(feasible: bool) -> None:
     """What 51 parameters from 18,000 equations leave is sqrt(51 / 18000) of the noise, 5 % of it, in the mean; thrice that is allowed."""

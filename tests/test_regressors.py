@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,14 @@ THEIRS = {
 def states(robot: ug.Robot, seed: int, count: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     return [robot.random(rng, count), *rng.normal(size=(2, count, robot.nv))]
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    before = ug.get_threads()
+    ug.set_threads(1)
+    yield
+    ug.set_threads(before)
 
 
 def agree(robot: ug.Robot, model: Any, seed: int, count: int = 2) -> None:
@@ -113,8 +122,9 @@ def test_packed_blocks_are_all_that_is_not_zero(base: str) -> None:
         ug.torque_regressor_blocks(ug.load(MODELS / "flexible_link.urdf"))
 
 
-def test_a_large_batch_goes_past_the_caches_unchanged() -> None:
-    """Streamed into memory with 16-byte alignment, not streamed with 8: the same numbers, and nothing beside them."""
+def test_a_large_batch_goes_past_the_caches_unchanged(one_thread: None) -> None:
+    """Streamed into memory with 16-byte alignment, not streamed with 8: the same numbers, and nothing beside them. On one thread, or each
+    would have a part that is too small for it."""
     robot = ug.load(ROBOTS["panda_description/urdf/panda.urdf"], mimic=False)
     kernel = robot.kernel("torque_regressor")
     size = robot.nv * robot.parameters.size
