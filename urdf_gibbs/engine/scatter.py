@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from urdf_gibbs.engine.emit import Function
 
-STREAMED = (
-    1 << 25
-)  # bytes of a result from which on it is streamed: what a large cache still holds is faster read back than written past it
+STREAMED = 1 << 25  # bytes of a result from which on it is streamed: a large cache holds less
 PAIR = 16  # bytes of a streaming store, and its alignment, which every row has if the first and the distance have it
 METADATA = "!1 = !{i32 1}\n"  # of streaming stores
 

@@ -127,7 +127,11 @@ class Identification:
     # the table ----------------------------------------------------------------------------------
 
     def table(self) -> str:
-        """What was found and what the data can tell, as text of at most 80 columns."""
+        """What was found and what the data can tell.
+
+        Returns:
+            Text of at most 80 columns.
+        """
         return "\n".join([*self._head(), "", *self._parameters(), *self._friction(), *self._open(), "", *self._joints()])
 
     def __str__(self) -> str:
