@@ -46,6 +46,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         declared = [re.match(r"[\w-]+", line)[0] for line in extras[extra]]  # type: ignore[index]
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
+    assert "urdf-gibbs[docs,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]  # dev has all of them
     assert everything is not None and {*EXTRAS.values()} - {"validation"} <= set(everything[1].split(","))
 
 
@@ -55,6 +56,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         ("robot.view()", "meshcat", "view"),
         ("ug.simulate(robot, [0.1], None, 0.1).plot()", "matplotlib", "plot"),
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
+        ("q = [[0.1], [0.2], [0.4], [0.8]]; ug.identify(robot, q, q, q, q, feasible=True)", "clarabel", "identify"),
     ],
 )
 def test_a_missing_extra_is_an_error_that_names_its_line(code: str, package: str, extra: str) -> None:

@@ -23,7 +23,9 @@ Array = NDArray[np.float64]
 BASES = ("fixed", "floating", "planar")
 AGREEMENT = 1e-12  # of the largest entry: some thousand roundings of 1e-16
 CONDITION = 1e-15  # times the condition of M: what the solution of a linear system loses, here and in Pinocchio
-LEVER = 1e-7  # Pinocchio's inertias are about the world's origin: 1e-6 kg m^2 there for 2e-14 about the joint, which costs it 8 of 16 digits
+LEVER = (
+    1e-7  # Pinocchio's inertias are about the world's origin: 1e-6 kg m^2 there for 2e-14 about the joint, which costs it 8 of 16 digits
+)
 GO2 = FOLDER / "go2_description/urdf/go2.urdf"
 
 

@@ -42,6 +42,7 @@ ORDER = (
         "derivatives",
         "engine",
         "functions",
+        "identification",
         "lint",
         "walls",
         "contact",

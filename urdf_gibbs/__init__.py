@@ -40,10 +40,14 @@ from urdf_gibbs.functions import (
     inverse_dynamics_vjp,
     jacobian,
     kinetic_energy,
+    kinetic_energy_regressor,
     mass_matrix,
     mass_matrix_elements,
     momentum,
     potential_energy,
+    potential_energy_regressor,
+    torque_regressor,
+    torque_regressor_blocks,
 )
 from urdf_gibbs.lint import check
 from urdf_gibbs.robot.findings import Finding
@@ -52,6 +56,9 @@ from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
     from urdf_gibbs import walls
+    from urdf_gibbs.identification.base_parameters import BaseParameters, base_parameters
+    from urdf_gibbs.identification.identify import identify
+    from urdf_gibbs.identification.result import Identification
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
@@ -63,7 +70,9 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",
+    "BaseParameters",
     "Finding",
+    "Identification",
     "Impact",
     "MissingExtraError",
     "OracleMissingError",
@@ -82,6 +91,7 @@ __all__ = [
     "UrdfWarning",
     "View",
     "__version__",
+    "base_parameters",
     "bias",
     "centre_of_mass",
     "check",
@@ -94,6 +104,7 @@ __all__ = [
     "get_threads",
     "gravity_force",
     "gravity_force_derivatives",
+    "identify",
     "impact",
     "inertia_force_derivatives",
     "inverse_dynamics",
@@ -102,6 +113,7 @@ __all__ = [
     "inverse_dynamics_vjp",
     "jacobian",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "load",
     "mass_matrix",
     "mass_matrix_elements",
@@ -110,22 +122,29 @@ __all__ = [
     "momentum",
     "names",
     "potential_energy",
+    "potential_energy_regressor",
     "read_scenario",
     "scenario_names",
     "scenario_path",
     "set_threads",
     "simulate",
+    "torque_regressor",
+    "torque_regressor_blocks",
     "validate",
     "walls",
 ]
 
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
+    "BaseParameters": "urdf_gibbs.identification.base_parameters",
+    "Identification": "urdf_gibbs.identification.result",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
     "View": "urdf_gibbs.view.show",
+    "base_parameters": "urdf_gibbs.identification.base_parameters",
+    "identify": "urdf_gibbs.identification.identify",
     "read_scenario": "urdf_gibbs.simulation.scenario",
     "simulate": "urdf_gibbs.simulation.simulate",
     "validate": "urdf_gibbs.oracle.compare",

@@ -73,6 +73,10 @@ KernelName = Literal[
     "forward_dynamics_derivatives_packed",
     "inertia_force_derivatives",
     "gravity_force_derivatives",
+    "torque_regressor",
+    "torque_regressor_packed",
+    "kinetic_energy_regressor",
+    "potential_energy_regressor",
 ]
 """What a kernel can answer."""
 

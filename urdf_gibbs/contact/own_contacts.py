@@ -27,9 +27,10 @@ from urdf_gibbs.contact.surfaces import CENTRE, CYLINDER, FRAME, MOVES, PLANE, R
 from urdf_gibbs.dynamics.kinematics import BodyMotion, motions
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import cross, transposed, vadd, vsub
-from urdf_gibbs.engine.emit import CLEARING, LANES, Function, Program, function_ir, literal, sincos_ir, transposed_lanes
+from urdf_gibbs.engine.emit import CLEARING, LANES, Function, Program, function_ir, literal, sincos_ir
 from urdf_gibbs.engine.graph import Graph, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.objects import Code, load_code
+from urdf_gibbs.engine.scatter import transposed_lanes
 from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.model import Robot
 

@@ -67,8 +67,8 @@ def child_motion(placed: Placed, parent: Motion, v: Scalars, a: Scalars) -> Moti
     """The motion of a body from its parent's and its joint's rates."""
     omega, alpha = placed.down(parent.omega), placed.down(parent.alpha)
     origin = placed.down(parent.a + parent.U @ placed.p)
-    w, w_dot = _rate(placed.body, v, "angular"), _rate(placed.body, a, "angular")
-    d, d_dot = _rate(placed.body, v, "linear"), _rate(placed.body, a, "linear")
+    w, w_dot = joint_rate(placed.body, v, "angular"), joint_rate(placed.body, a, "angular")
+    d, d_dot = joint_rate(placed.body, v, "linear"), joint_rate(placed.body, a, "linear")
     # 2 w_parent x d + w x d: Coriolis, and the turning of the axes that a joint of several degrees of freedom moves along
     coriolis = (2.0 * omega + w).cross(d)
     alpha = alpha + omega.cross(w) + w_dot
@@ -107,7 +107,8 @@ def load(J: Moments, motion: Motion) -> tuple[Vector, Vector]:
     return n + J.h.cross(motion.a), f
 
 
-def _rate(body: Body, values: Scalars, part: str) -> Vector:
+def joint_rate(body: Body, values: Scalars, part: str) -> Vector:
+    """What a joint adds to the "angular" or "linear" velocity, in body axes, at the rates ``values`` (nv)."""
     total = Vector.zeros(3)
     for axis in body.axes:
         direction = _part(axis, part)

@@ -45,6 +45,15 @@ def parametric_model(robot: Robot, parameters: list[Scalar]) -> LocalModel:
     return LocalModel(robot.nq, robot.nv, [replace(body, J=_combined(J, parameters)) for body, J in zip(bodies, moments, strict=True)])
 
 
+def bare_model(robot: Robot) -> tuple[LocalModel, list[Array], list[Array]]:
+    """The bodies in local frames without moments, the axes (3x3) of these frames in the URDF's body frames, and their origins there.
+
+    No body counts as a leaf, of which ``place`` would turn the moments and leave the axes.
+    """
+    bodies, turn, slide = _frames(robot)
+    return LocalModel(robot.nq, robot.nv, [replace(body, leaf=False) for body in bodies]), turn, slide
+
+
 def _combined(units: Array, parameters: list[Scalar]) -> Moments:
     def entry(i: int, j: int) -> Scalar:
         total: Scalar = 0.0

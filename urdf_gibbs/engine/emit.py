@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from urdf_gibbs.engine.graph import Node, needed
+from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
 
 LANES = 4
 FLAGS = "contract nsz"  # a * b + c may be fused; the sign of a zero does not matter
@@ -41,6 +42,12 @@ class Program:
     inputs: tuple[tuple[str, int], ...]
     outputs: list[Any]
     checks: list[Check] = field(default_factory=list)
+    as_made: bool = False  # outputs are computed in the order of their nodes
+
+    def order(self) -> list[Node]:
+        """The nodes as they are computed."""
+        values = [value for value in (*self.outputs, *(check.value for check in self.checks)) if isinstance(value, Node)]
+        return needed(sorted(values, key=lambda node: node.index) if self.as_made else values)
 
 
 # IEEE 754 minimax coefficients of sine and cosine on [-pi/4, pi/4], and pi/2 in three parts of 33 bits, so that k * part is
@@ -154,7 +161,7 @@ def function_ir(program: Program, name: str, linkage: str = "") -> str:
     """The function alone, under another name: the module needs sincos_ir() and CLEARING."""
     f = Function(1)
     arguments = ", ".join([f"ptr noalias %in{i}" for i in range(len(program.inputs))] + ["ptr noalias %out"])
-    order = needed([*program.outputs, *(check.value for check in program.checks)])
+    order = program.order()
     names = _single_trigonometry(f, program, order)
     wanted = _outputs_of(program)
     zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
@@ -189,6 +196,7 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
     for (kind, value), slot in slots.items():
         if kind == "constant":
             f.do(f"store {V} {f.constant(value)}, ptr {_slot(f, slot)}, align 32")
+    streams(f, stride)
     f.do(f"%last = sub i64 %rows, {LANES}")
     f.do("br label %block")
     f.label("block")
@@ -199,7 +207,7 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
     for i, (_, width) in enumerate(program.inputs):
         f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
     f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {stride}')}")
-    order = needed([*program.outputs, *(check.value for check in program.checks)])
+    order = program.order()
 
     def keep(node: Node, name: str) -> None:
         if _key(node) in slots:
@@ -212,14 +220,15 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
         some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
         status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
     f.do(f"%status_next = or i64 {status}, 0")
-    _scatter(f, count, stride)
+    zero = [not isinstance(output, Node) and output == 0.0 for output in program.outputs]
+    scatter(f, zero, stride)
     f.do(f"%next = add i64 %start, {LANES}")
     f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
     f.label("end")
+    f.do("fence seq_cst")  # streaming stores are seen by other threads only after one
     f.do("ret i64 %status_next")
-    table = f"@places = internal constant [{len(places)} x i32] [{', '.join(f'i32 {place}' for place in places)}]\n"
     body = "\n".join(f.lines)
-    return f"{sincos_ir()}{table}define i64 @batch({arguments}) {{\n{body}\n}}\n"
+    return f"{sincos_ir()}{METADATA}{tables(places, zero, LANES)}define i64 @batch({arguments}) {{\n{body}\n}}\n"
 
 
 # Pieces -------------------------------------------------------------------------------------------------
@@ -320,13 +329,11 @@ def _failed(f: Function, check: Check, names: dict[int, str]) -> str:
 
 
 def _slots(program: Program) -> tuple[dict[Any, int], list[int]]:
-    """Distinct outputs -> place in the buffer; and the place of each output, padded to four."""
+    """Distinct outputs -> place in the buffer; and the place of each output."""
     slots: dict[Any, int] = {}
     places = []
     for output in program.outputs:
         places.append(slots.setdefault(_key(output), len(slots)))
-    while len(places) % LANES:
-        places.append(places[-1])
     return slots, places
 
 
@@ -336,46 +343,3 @@ def _key(output: Any) -> tuple[str, Any]:
 
 def _slot(f: Function, slot: int) -> str:
     return f.value(f"getelementptr inbounds {f.type}, ptr %buffer, i64 {slot}")
-
-
-def _scatter(f: Function, count: int, stride: int) -> None:
-    """Rows of outputs, ``stride`` apart, from columns of lanes: transposed four by four, in a loop over the outputs."""
-    V = f.type
-    whole = count - count % LANES
-    if whole:
-        f.do("br label %scatter")
-        f.label("scatter")
-        f.do("%j = phi i64 [0, %block], [%j_next, %scatter]")
-        columns = []
-        for i in range(LANES):
-            index = f.value(f"add i64 %j, {i}")
-            place = f.value(f"load i32, ptr {f.value(f'getelementptr inbounds i32, ptr @places, i64 {index}')}, align 4")
-            wide = f.value(f"zext i32 {place} to i64")
-            columns.append(f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32"))
-        for lane, row in enumerate(transposed_lanes(f, columns)):
-            offset = f.value(f"add i64 %j, {lane * stride}")
-            f.do(f"store {V} {row}, ptr {f.value(f'getelementptr inbounds double, ptr %out, i64 {offset}')}, align 8")
-        f.do(f"%j_next = add i64 %j, {LANES}")
-        f.do("br i1 " + f.value(f"icmp slt i64 %j_next, {whole}") + ", label %scatter, label %done")
-    else:
-        f.do("br label %done")
-    f.label("done")
-    for i in range(whole, count):
-        place = f.value(f"load i32, ptr {f.value(f'getelementptr inbounds i32, ptr @places, i64 {i}')}, align 4")
-        wide = f.value(f"zext i32 {place} to i64")
-        column = f.value(f"load {V}, ptr {f.value(f'getelementptr inbounds {V}, ptr %buffer, i64 {wide}')}, align 32")
-        for lane in range(LANES):
-            x = f.value(f"extractelement {V} {column}, i32 {lane}")
-            f.do(f"store double {x}, ptr {f.address('%out', lane * stride + i)}, align 8")
-
-
-def transposed_lanes(f: Function, x: list[str]) -> list[str]:
-    """Four vectors of four lanes as the columns of four others."""
-    V = f.type
-
-    def mixed(a: str, b: str, *lanes: int) -> str:
-        return f.value(f"shufflevector {V} {a}, {V} {b}, <4 x i32> <{', '.join(f'i32 {lane}' for lane in lanes)}>")
-
-    t0, t1 = mixed(x[0], x[1], 0, 4, 2, 6), mixed(x[0], x[1], 1, 5, 3, 7)
-    t2, t3 = mixed(x[2], x[3], 0, 4, 2, 6), mixed(x[2], x[3], 1, 5, 3, 7)
-    return [mixed(t0, t2, 0, 1, 4, 5), mixed(t1, t3, 0, 1, 4, 5), mixed(t0, t2, 2, 3, 6, 7), mixed(t1, t3, 2, 3, 6, 7)]

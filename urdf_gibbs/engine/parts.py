@@ -158,7 +158,9 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
         names = {
             node.index: _gather(f, program, node)
             if node.op == "input"
-            else f.value(f"load {f.type}, ptr {f.value(f'getelementptr inbounds {f.type}, ptr %values, i64 {pieces.slot[node.index]}')}, align 32")
+            else f.value(
+                f"load {f.type}, ptr {f.value(f'getelementptr inbounds {f.type}, ptr %values, i64 {pieces.slot[node.index]}')}, align 32"
+            )
             for node in pieces.fetched(number)
         }
 

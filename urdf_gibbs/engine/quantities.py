@@ -21,6 +21,7 @@ from urdf_gibbs.engine.product_quantities import PRODUCTS
 from urdf_gibbs.engine.quantity import SMALL, Quantity, Traced, pivot_checks, square, triangle, vector
 from urdf_gibbs.engine.quantity import SUSPECT as SUSPECT
 from urdf_gibbs.engine.quantity import Options as Options
+from urdf_gibbs.engine.regressor_quantities import REGRESSORS
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
@@ -82,13 +83,23 @@ def trace(robot: Robot, name: str, options: Options, limit: int | None = None, i
     quantity = QUANTITIES[name] if instead is None else replace(QUANTITIES[name], trace=instead)
     outputs, checks = _computed(robot, quantity, options, *inputs)
     checks = [*quaternion_checks(robot, inputs[0]), *checks]
-    values = simplified([*outputs, *(check.value for check in checks)], Graph())
+    as_made = QUANTITIES[name].as_made
+    values = _simplified([*outputs, *(check.value for check in checks)], as_made)
     count = len(outputs)
     pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
     if arithmetic(values[:count]) > (pays if limit is None else limit):
         raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
-    return Program(tuple(letters), values[:count], checks)
+    return Program(tuple(letters), values[:count], checks, as_made)
+
+
+def _simplified(outputs: list[Any], as_made: bool) -> list[Any]:
+    """Rebuilt in their order, or in that in which they were made."""
+    order = list(range(len(outputs)))
+    if as_made:
+        order.sort(key=lambda i: outputs[i].index if isinstance(outputs[i], Node) else -1)
+    rebuilt = simplified([outputs[i] for i in order], Graph())
+    return [value for _, value in sorted(zip(order, rebuilt, strict=True), key=lambda pair: pair[0])]
 
 
 def quaternion_checks(robot: Robot, q: list[Any]) -> list[Check]:
@@ -266,6 +277,7 @@ QUANTITIES: dict[str, Quantity] = {
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
     **PRODUCTS,
     **DERIVATIVES,
+    **REGRESSORS,
 }
 
 

@@ -42,6 +42,7 @@ class Quantity:
     local: bool = True
     gravity: bool = False  # it depends on gravity
     elastic: Callable[..., Traced] | None = None  # None: ``trace`` is for all robots
+    as_made: bool = False  # compiled in the order in which the formulation makes its outputs, not in that of the result
 
 
 def square(robot: Robot) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from urdf_gibbs.functions.products import (
     inverse_dynamics_jvp,
     inverse_dynamics_vjp,
 )
+from urdf_gibbs.functions.regressors import kinetic_energy_regressor, potential_energy_regressor, torque_regressor, torque_regressor_blocks
 
 __all__ = [
     "bias",
@@ -47,8 +48,12 @@ __all__ = [
     "inverse_dynamics_vjp",
     "jacobian",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "mass_matrix",
     "mass_matrix_elements",
     "momentum",
     "potential_energy",
+    "potential_energy_regressor",
+    "torque_regressor",
+    "torque_regressor_blocks",
 ]

@@ -59,6 +59,43 @@ def with_inertia(robot: Robot, link: str, mass: float | None, centre_of_mass: Ar
     return replace(robot, links=tuple(changed), **arrays)  # type: ignore[arg-type]
 
 
+def with_parameters(robot: Robot, values: ArrayLike) -> Robot:
+    """A new robot whose bodies have these parameters, shaped as ``robot.parameters``, (nb, 10).
+
+    The link that a joint moves carries all of its body, the links that are fixed to it have a mass of zero. ArgumentError where a number is
+    not finite, a mass is negative, or links are elastic.
+    """
+    shape = robot.parameters.shape
+    array = finite(values, shape)
+    if array is None:
+        raise ArgumentError(f"parameters={shown(values)}, expected {shape} finite numbers")
+    if robot.is_flexible:
+        raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: parameters of bodies are for rigid links")
+    wrong = np.flatnonzero(array[:, 0] < 0.0)
+    if len(wrong):
+        raise ArgumentError(f"the mass parameters[{wrong[0]}, 0] is {array[wrong[0], 0]:g}, expected 0 or more")
+    mass = array[:, 0]
+    centre = array[:, 1:4] / np.where(mass > 0.0, mass, 1.0)[:, None]
+    if np.any(array[mass == 0.0, 1:4]):
+        raise ArgumentError("a body without mass has first moments in parameters, expected none")
+    inertia = array[:, [4, 5, 7, 5, 6, 8, 7, 8, 9]].reshape(-1, 3, 3)
+    c = centre[:, :, None]
+    inertia = inertia - mass[:, None, None] * ((c * c).sum(axis=1, keepdims=True) * np.eye(3) - c * c.transpose(0, 2, 1))
+    carriers = {joint.child: i for i, joint in enumerate(robot.joints)}
+    links = []
+    for link in robot.links:
+        body = robot._frames[link.name][0]
+        if link.name in carriers:
+            i = carriers[link.name]
+            own = Inertia(float(mass[i]), tuple(centre[i].tolist()), tuple(inertia[i].ravel().tolist()))
+            link = replace(link, inertial=own)
+        elif body >= 0 and link.inertial is not None:
+            link = replace(link, inertial=NO_INERTIA)
+        links.append(link)
+    arrays = {"mass": frozen(mass.copy()), "centre_of_mass": frozen(centre), "inertia": frozen(inertia)}
+    return replace(robot, links=tuple(links), **arrays)  # type: ignore[arg-type]
+
+
 def _tensor(inertia: ArrayLike) -> Mat3:
     array = finite(inertia, (3, 3))
     if array is None:

@@ -265,7 +265,8 @@ class Robot(Derivable):
             name: "mass_matrix", "mass_matrix_packed" (lower triangle, row by row), "mass_matrix_elements" (of ``pairs``), "bias",
                 "inverse_dynamics", "forward_dynamics", "gravity_force", "kinetic_energy", "potential_energy", "centre_of_mass",
                 "first_moment" (m, m c), "momentum", "jacobian", "placement" (of ``frame``), "placements" (of all bodies, nb x 12: rotation
-                row by row, then place).
+                row by row, then place), "torque_regressor" (nv x 10 nb), "torque_regressor_packed" (its blocks that
+                are not always zero, see ``torque_regressor_blocks``), "kinetic_energy_regressor", "potential_energy_regressor" (10 nb).
             gravity: (3,) in the world [m/s^2], which is baked in; None makes it the last input: ``kernel(q, v, gravity)``.
             frame: The link of a Jacobian or placement.
             point: (3,) in the link's frame [m], of a Jacobian.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.assemble import assemble
-from urdf_gibbs.robot.findings import Finding
+from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
@@ -134,6 +134,12 @@ def urdf_text(urdf: Urdf) -> str:
     """The links and joints as URDF text; numbers with all their digits, infinite limits left out."""
     parts = [*(_link(link) for link in urdf.links), *(_joint(joint) for joint in urdf.joints)]
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(urdf.name)}>\n{"".join(parts)}</robot>\n'
+
+
+def write_urdf(robot: Robot, path: str) -> None:
+    """Write the robot's links with their present inertias, and its joints, as a URDF."""
+    text = urdf_text(Urdf(robot.name, robot.file, Findings(robot.file), links=list(robot.links), joints=list(robot._urdf_joints)))
+    Path(path).write_text(text, encoding="utf-8")
 
 
 def _link(link: Link) -> str:

@@ -1,0 +1,1 @@
+"""Identification: the inertial parameters of a robot from measured motions and forces, and what such data can tell at all."""
