@@ -87,6 +87,18 @@ def test_the_function_gives_named_views() -> None:
     assert not np.allclose(weightless.q, by_q) and np.allclose(weightless.tau, by_tau)
 
 
+def test_large_robots_are_solved_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = random_tree(5, 8)
+    monkeypatch.setattr("urdf_gibbs.engine.quantities.RAW", 1000)
+    robot = ug.load(text, "floating")
+    state = random_state(robot)
+    expected, limit = expected_of(text, robot, "floating", state), allowed(robot, state[0])
+    found = np.array(ug.forward_dynamics_derivatives(robot, *state))
+    assert worst(found, expected) <= limit
+    packed = robot.kernel("forward_dynamics_derivatives_packed")(*state)
+    assert np.array_equal(packed, found[:, *ug.derivative_entries(robot, "forward_dynamics_derivatives")])
+
+
 ARM = (link("base"), link("arm", inertial(1.0, (0.5, 0.0, 0.0))), joint("first", "continuous", "base", "arm", axis=(0, 0, 1)))
 
 

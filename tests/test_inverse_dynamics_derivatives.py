@@ -18,6 +18,7 @@ from urdf_gibbs.engine.quantities import Options, compute
 pytest.importorskip("pinocchio")
 
 Array = NDArray[np.float64]
+INVERSE = "inverse_dynamics_derivatives"
 BASES = ("fixed", "floating", "planar")
 AGREEMENT = 1e-12  # of the largest entry: some thousand roundings of 1e-16
 GO2, UR5 = FOLDER / "go2_description/urdf/go2.urdf", FOLDER / "ur_description/urdf/ur5_robot.urdf"
@@ -100,3 +101,22 @@ def test_forces_of_inertia_and_gravity_are_parts(base: str) -> None:
     inertia = inverse_derivatives(oracle, q, rest, a).q
     assert np.allclose(ug.inertia_force_derivatives(robot, q, a), inertia, rtol=0.0, atol=AGREEMENT * np.max(np.abs(inertia)))
     assert np.allclose(ug.gravity_force_derivatives(robot, q), weight, rtol=0.0, atol=AGREEMENT * np.max(np.abs(weight)))
+
+
+@pytest.mark.parametrize("mimic", [0.0, 0.2])
+def test_large_robots_need_no_code_of_their_own(mimic: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too long for straight-line code walks side by side in Python: one state and several, gravity as an input, all parts."""
+    text = random_tree(5, 8, mimic=mimic)
+    monkeypatch.setattr("urdf_gibbs.engine.quantities.RAW", 1000)
+    monkeypatch.setattr("urdf_gibbs.engine.composed_derivatives.NUMBERS", 1)  # one state at a time
+    robot, oracle = ug.load(text, "floating"), oracle_of(text, "floating")
+    q, v, a = random_state(robot)
+    expected, rest = inverse_derivatives(oracle, q, v, a), np.zeros(robot.nv)
+    assert_same(np.array(ug.inverse_dynamics_derivatives(robot, q, v, a)), expected)
+    assert_same(robot.kernel("inverse_dynamics_derivatives", gravity=None)(q, [v, v], a, [0.0, 0.0, -9.81])[1], expected)
+    packed = robot.kernel("inverse_dynamics_derivatives_packed")(q, v, a)
+    assert np.array_equal(packed[1], ug.inverse_dynamics_derivatives(robot, q, v, a).v[ug.derivative_entries(robot, INVERSE)])
+    weight = inverse_derivatives(oracle, q, rest, rest).q
+    assert np.allclose(ug.gravity_force_derivatives(robot, q), weight, rtol=0.0, atol=AGREEMENT * np.max(np.abs(weight)))
+    whole = inverse_derivatives(oracle, q, rest, a).q
+    assert np.allclose(ug.inertia_force_derivatives(robot, q, a), whole - weight, rtol=0.0, atol=AGREEMENT * np.max(np.abs(whole)))

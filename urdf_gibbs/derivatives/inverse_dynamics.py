@@ -10,6 +10,7 @@ F, N, Q and the changes of the wrench walk from joint to joint towards the root:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,8 +57,21 @@ def inverse_dynamics_derivatives(model: LocalModel, q: Scalars, v: Scalars, a: S
     nv = model.nv
     result = Derivatives(Matrix.zeros(nv, nv), Matrix.zeros(nv, nv), Matrix.zeros(nv, nv), Vector.zeros(nv))
     bodies = carried_bodies(model, q, v, a, gravity)
+    doubled = doubled_velocities(bodies)
+    for i, walkers in starting_walkers(result, bodies):
+        for walker in walkers:
+            _walk(result, bodies, doubled, i, walker)
+    return result
+
+
+def doubled_velocities(bodies: list[Carried]) -> list[Vector]:
+    """Of each body's origin relative to its parent's, times 2, in the parent's axes: d + omega x p."""
+    return [2.0 * (carried.up(carried.d) + _parent_omega(bodies, carried).cross(carried.p)) for carried in bodies]
+
+
+def starting_walkers(result: Derivatives, bodies: list[Carried]) -> Iterator[tuple[int, list[Walker]]]:
+    """Leaf to root, the walkers of each body's axes at its own joint; tau and the entries between these axes go to ``result``."""
     subtrees = [alone(carried) for carried in bodies]
-    doubled = [2.0 * (carried.up(carried.d) + _parent_omega(bodies, carried).cross(carried.p)) for carried in bodies]
     for i in range(len(bodies) - 1, -1, -1):
         carried, subtree = bodies[i], subtrees[i]
         several = carried.body.kind in ("floating", "planar")
@@ -69,14 +83,13 @@ def inverse_dynamics_derivatives(model: LocalModel, q: Scalars, v: Scalars, a: S
             subtree = turned_subtree(carried.inner, subtree)
         if not several:  # an axis that is fixed in D: there its velocity has the simplest effect
             subtree = relative_to_frame(carried, subtree)
-        for c, axis in enumerate(carried.body.axes):
+        for axis in carried.body.axes:
             result.tau[axis.iv] = add(result.tau[axis.iv], mul(axis.ratio, add(axis.angular @ subtree.n, axis.linear @ subtree.f)))
-            _walk(result, bodies, doubled, i, _start(result, carried, c, subtree, k, about))
+        yield i, [_start(result, carried, c, subtree, k, about) for c in range(len(carried.body.axes))]
         if carried.body.parent >= 0:
             if several:
                 subtree = relative_to_frame(carried, subtree)
             subtrees[carried.body.parent] = together(subtrees[carried.body.parent], lifted(carried, subtree))
-    return result
 
 
 def _parent_omega(bodies: list[Carried], carried: Carried) -> Vector:
@@ -122,23 +135,42 @@ def _wrench(subtree: Subtree, G: Vector, change: Change, k: int, about: Scalar, 
 
 def _walk(result: Derivatives, bodies: list[Carried], doubled: list[Vector], i: int, walker: Walker) -> None:
     """To the root, with the entries between the walker's axis and all that carry it."""
-    carried = bodies[i]
-    while (parent := carried.body.parent) >= 0:
-        p, double = carried.p, doubled[i]
-        above = bodies[parent]
-        F = carried.up(walker.F)
-        walker.N, walker.F, walker.Q = carried.up(walker.N) + p.cross(F), F, carried.up(walker.Q) + double.cross(F)
-        walker.by_q, walker.by_v = _wrench_above(carried, walker.by_q), _wrench_above(carried, walker.by_v)
-        if above.inner is not None:
-            walker.N, walker.F, walker.Q = above.to_frame(walker.N), above.to_frame(walker.F), above.to_frame(walker.Q)
-            walker.by_q = above.to_frame(walker.by_q[0]), above.to_frame(walker.by_q[1])
-            walker.by_v = above.to_frame(walker.by_v[0]), above.to_frame(walker.by_v[1])
-        _add_row(result, walker, above)
-        for other in above.body.axes:
-            _add(result.q, other, walker.axis, add(other.angular @ walker.by_q[0], other.linear @ walker.by_q[1]))
-            _add(result.v, other, walker.axis, add(other.angular @ walker.by_v[0], other.linear @ walker.by_v[1]))
-            _add(result.a, other, walker.axis, add(other.angular @ walker.N, other.linear @ walker.F))
-        carried, i = above, parent
+    while (parent := bodies[i].body.parent) >= 0:
+        cross_joint(walker, bodies[i], doubled[i], bodies[parent])
+        _add_row(result, walker, bodies[parent])
+        for other in bodies[parent].body.axes:
+            by_q, by_v, by_a = column_entries(walker, other)
+            _add(result.q, other, walker.axis, by_q)
+            _add(result.v, other, walker.axis, by_v)
+            _add(result.a, other, walker.axis, by_a)
+        i = parent
+
+
+def cross_joint(walker: Walker, carried: Carried, double: Vector, above: Carried) -> None:
+    """From D of a body to D of the one above it; ``double``: twice the velocity of the body's origin relative to the other's."""
+    F = carried.up(walker.F)
+    walker.N, walker.F, walker.Q = carried.up(walker.N) + carried.p.cross(F), F, carried.up(walker.Q) + double.cross(F)
+    walker.by_q, walker.by_v = _wrench_above(carried, walker.by_q), _wrench_above(carried, walker.by_v)
+    if above.inner is not None:
+        walker.N, walker.F, walker.Q = above.to_frame(walker.N), above.to_frame(walker.F), above.to_frame(walker.Q)
+        walker.by_q = above.to_frame(walker.by_q[0]), above.to_frame(walker.by_q[1])
+        walker.by_v = above.to_frame(walker.by_v[0]), above.to_frame(walker.by_v[1])
+
+
+def column_entries(walker: Walker, other: Axis) -> tuple[Scalar, Scalar, Scalar]:
+    """The entries (by q, by v, by a) of the row of an axis above in the column of the walker's."""
+    s, line = other.angular, other.linear
+    return (
+        add(s @ walker.by_q[0], line @ walker.by_q[1]),
+        add(s @ walker.by_v[0], line @ walker.by_v[1]),
+        add(s @ walker.N, line @ walker.F),
+    )
+
+
+def row_entries(walker: Walker, dq: Change, dv: Change) -> tuple[Scalar, Scalar]:
+    """The entries (by q, by v) of the row of the walker's axis in the column of one at or above it; that by a is symmetric."""
+    N, F, Q = walker.N, walker.F, walker.Q
+    return add(add(N @ dq.beta, F @ dq.a), Q @ dq.omega), add(add(N @ dv.beta, F @ dv.a), Q @ dv.omega)
 
 
 def _wrench_above(carried: Carried, wrench: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
@@ -148,16 +180,13 @@ def _wrench_above(carried: Carried, wrench: tuple[Vector, Vector]) -> tuple[Vect
 
 def _add_row(result: Derivatives, walker: Walker, carried: Carried) -> tuple[Scalar, Scalar]:
     """Entries of the row of the walker's axis in the columns of a joint at or above it; returns the last one's (by q, by v)."""
-    N, F, Q = walker.N, walker.F, walker.Q
-    by_q: Scalar = 0.0
-    by_v: Scalar = 0.0
+    entries: tuple[Scalar, Scalar] = (0.0, 0.0)
     for axis, dq, dv in zip(carried.body.axes, carried.by_q, carried.by_v, strict=True):
-        by_q = add(add(N @ dq.beta, F @ dq.a), Q @ dq.omega)
-        by_v = add(add(N @ dv.beta, F @ dv.a), Q @ dv.omega)
-        _add(result.q, walker.axis, axis, by_q)
-        _add(result.v, walker.axis, axis, by_v)
-        _add(result.a, walker.axis, axis, add(axis.angular @ N, axis.linear @ F))
-    return by_q, by_v
+        entries = row_entries(walker, dq, dv)
+        _add(result.q, walker.axis, axis, entries[0])
+        _add(result.v, walker.axis, axis, entries[1])
+        _add(result.a, walker.axis, axis, add(axis.angular @ walker.N, axis.linear @ walker.F))
+    return entries
 
 
 def _add(A: Matrix, row: Axis, column: Axis, value: Scalar) -> None:

@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics from other kernels: for large robots, and for states near a singular one."""
+"""Derivatives of the dynamics in Python: for large robots, and those of forward dynamics for states near a singular one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from urdf_gibbs.arguments import Array
+from urdf_gibbs.derivatives.side_by_side import derivative_matrices
 from urdf_gibbs.dynamics.evaluate import CHUNK
-from urdf_gibbs.engine.derivative_quantities import FORWARD, FORWARD_PACKED, INVERSE, entries_of
+from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
+from urdf_gibbs.engine.derivative_quantities import (
+    FORWARD,
+    FORWARD_PACKED,
+    GRAVITY_FORCE,
+    INERTIA_FORCE,
+    INVERSE,
+    INVERSE_PACKED,
+    entries_of,
+)
 from urdf_gibbs.engine.quantity import Options
 from urdf_gibbs.errors import SingularMassMatrixError
 from urdf_gibbs.robot.model import Robot
@@ -16,6 +26,7 @@ from urdf_gibbs.robot.model import Robot
 Kernels = Callable[[str, Options], Callable[..., Array]]  # the kernel of a quantity of the robot
 Answer = tuple[Array, SingularMassMatrixError | None]  # NaN in singular states, and their error
 MATRICES = (FORWARD, FORWARD_PACKED)
+INVERSE_MATRICES = (INVERSE, INVERSE_PACKED, INERTIA_FORCE, GRAVITY_FORCE)
 NUMBERS = 4_000_000  # of matrices that are kept at a time: 32 MB, and some times as much in between
 
 
@@ -42,6 +53,29 @@ def forward_matrices(robot: Robot, name: str, options: Options, kernels: Kernels
         rows, columns = entries_of(robot, FORWARD)
         result = result[:, :, rows, columns]
     return result.reshape(len(q), -1), error
+
+
+def fill_inverse(robot: Robot, name: str, options: Options, flat: list[Array], result: Array) -> None:
+    """Derivatives of inverse dynamics, or of a part of it, (rows, size) in Python, a joint at a time for all that it carries."""
+    parameters = flat[-1] if options.parametric else None
+    if name in (INVERSE, INVERSE_PACKED):
+        q, v, a = flat[:3]
+    else:
+        q = flat[0]
+        v = a = np.zeros((len(q), robot.nv))
+        if name == INERTIA_FORCE:
+            a = flat[1]
+    gravity = flat[-1] if options.free_gravity else np.broadcast_to(np.array(options.gravity), (len(q), 3))
+    for start in range(0, len(q), at_once := matrices_at_once(robot)):
+        part = slice(start, start + at_once)
+        model = local_model(robot) if parameters is None else parametric_model(robot, list(parameters[part].T))
+        states = ([np.ascontiguousarray(column) for column in x[part].T] for x in (q, v, a, gravity))
+        found = np.moveaxis(derivative_matrices(model, *states), -1, 0)
+        if name == INVERSE_PACKED:
+            found = found[:, :, *entries_of(robot, INVERSE)]
+        elif name != INVERSE:
+            found = found[:, 0]
+        result[part] = found.reshape(len(found), -1)
 
 
 def answer_of(kernel: Callable[..., Array], *inputs: Array) -> Answer:

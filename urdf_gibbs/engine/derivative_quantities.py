@@ -17,6 +17,7 @@ from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
 INVERSE, FORWARD = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
+INERTIA_FORCE, GRAVITY_FORCE = "inertia_force_derivatives", "gravity_force_derivatives"
 INVERSE_PACKED, FORWARD_PACKED = f"{INVERSE}_packed", f"{FORWARD}_packed"
 STRAIGHT_DERIVATIVES = 60_000  # operations up to which straight-line code, in several functions, compiles in bearable time
 
@@ -100,6 +101,6 @@ DERIVATIVES: dict[str, Quantity] = {
     FORWARD: Quantity(("q", "v", "tau"), _three, _forward, gravity=True, elastic=_elastic),
     INVERSE_PACKED: Quantity(("q", "v", "a"), _packed(INVERSE), _inverse_packed, gravity=True, elastic=_elastic),
     FORWARD_PACKED: Quantity(("q", "v", "tau"), _packed(FORWARD), _forward_packed, gravity=True, elastic=_elastic),
-    "inertia_force_derivatives": Quantity(("q", "a"), square, _inertia_force, elastic=_elastic),
-    "gravity_force_derivatives": Quantity(("q",), square, _gravity_force, gravity=True, elastic=_elastic),
+    INERTIA_FORCE: Quantity(("q", "a"), square, _inertia_force, elastic=_elastic),
+    GRAVITY_FORCE: Quantity(("q",), square, _gravity_force, gravity=True, elastic=_elastic),
 }

@@ -20,6 +20,7 @@ from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
+from urdf_gibbs.engine.composed_derivatives import INVERSE_MATRICES, fill_inverse
 from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
 from urdf_gibbs.engine.derivative_code import straight_text
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR
@@ -252,6 +253,9 @@ class Composed(Plain):
             return self._solve_carefully(flat, result, batch, np.arange(len(result)))
         if robot.is_flexible and self.name != "forward_dynamics":
             return super()._fill(flat, result, batch)
+        if self.name in INVERSE_MATRICES:
+            fill_inverse(robot, self.name, self.options, flat, result)
+            return None
         if any(joint.is_mimic for joint in robot.joints) and self.name in LOOPED and not self.options.parametric:
             if self.name == "forward_dynamics":
                 return self._solve_forward(flat, result, batch)
