@@ -22,7 +22,6 @@ from urdf_gibbs.engine.emit import (
     _key,
     _load,
     _outputs_of,
-    _scatter,
     _single_trigonometry,
     _slot,
     _slots,
@@ -32,6 +31,7 @@ from urdf_gibbs.engine.emit import (
     straight_line,
 )
 from urdf_gibbs.engine.graph import Node, needed
+from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
 
 WHOLE = 6_000  # nodes up to which one function does
 PART = 1_500  # nodes of a part
@@ -173,7 +173,7 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
 
         straight_line(f, nodes, names, None, _only_of(nodes, done))
         text.append(_function(f, f"{name}_part{number}", arguments))
-    table = f"@places = internal constant [{len(places)} x i32] [{', '.join(f'i32 {place}' for place in places)}]\n"
+    table = METADATA + tables(places, _zeros(program), LANES)
     own = ", ".join([f"ptr noalias %all{i}" for i in range(len(inputs))] + ["ptr noalias %allout", "i64 %rows"])
     body = "\n".join(_batch_loop(program, stride, slots, pieces, name).lines)
     return table + "".join(text) + f"define {linkage} i64 @{name}({own}) {{\n{body}\n}}\n"
@@ -188,6 +188,7 @@ def _batch_loop(program: Program, stride: int, slots: dict[Any, int], pieces: Cu
     for (kind, value), slot in slots.items():
         if kind == "constant":
             f.do(f"store {V} {f.constant(value)}, ptr {_slot(f, slot)}, align 32")
+    streams(f, stride)
     f.do(f"%last = sub i64 %rows, {LANES}")
     f.do("br label %block")
     f.label("block")
@@ -210,12 +211,18 @@ def _batch_loop(program: Program, stride: int, slots: dict[Any, int], pieces: Cu
         some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
         status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
     f.do(f"%status_next = or i64 {status}, 0")
-    _scatter(f, len(program.outputs), stride)
+    scatter(f, _zeros(program), stride)
     f.do(f"%next = add i64 %start, {LANES}")
     f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
     f.label("end")
+    f.do("fence seq_cst")  # streaming stores are seen by other threads only after one
     f.do("ret i64 %status_next")
     return f
+
+
+def _zeros(program: Program) -> list[bool]:
+    """Which outputs are always zero."""
+    return [not isinstance(output, Node) and output == 0.0 for output in program.outputs]
 
 
 def _only_of(nodes: list[Node], done: Any) -> Any:
