@@ -25,20 +25,18 @@ from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.matrices import Vector
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import mul, sub
-from urdf_gibbs.engine.differentiate import Played, Tape
+from urdf_gibbs.engine.differentiate import TAPES, Played, Tape
 from urdf_gibbs.engine.graph import Node, arithmetic
 from urdf_gibbs.engine.quantity import SMALL, Options, Quantity, Traced, pivot_checks, vector
-from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
 NUMBERS = 10_000_000  # kept at a time by a sweep in plain Python: 80 MB, and as much again for tangents or adjoints
-TAPES: Shelf[str, Tape] = Shelf()
 
 
 def force_tape(robot: Robot) -> Tape:
     """Inverse dynamics of q, v, a and gravity, made once."""
     widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "gravity": 3}
-    return TAPES.get(robot, "inverse_dynamics", lambda: Tape(_force_of(robot), **widths))
+    return TAPES.get(robot, ("inverse_dynamics",), lambda: Tape(_force_of(robot), **widths))
 
 
 def rows_at_once(robot: Robot) -> int:
