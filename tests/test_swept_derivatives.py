@@ -114,3 +114,24 @@ def test_products_of_large_robots_with_elastic_links_are_composed(monkeypatch: p
     assert np.max(np.abs(found - along)) <= float(slack.sum())
     found = robot.kernel("forward_dynamics_vjp")(q, v, tau, w)
     assert np.all(np.max(np.abs(found - [w @ block for block in forward]), axis=1) <= slack)
+
+
+def test_machine_code_of_derivatives_of_elastic_links() -> None:
+    """The public functions, one state and a batch, and the packed entries: all that is left out is zero."""
+    robot, q, v, a, inverse = case(1)
+    tau = ug.inverse_dynamics(robot, q, v, a)
+    expected = ug.forward_dynamics_derivatives(robot, q, v, tau)
+    slack = AGREEMENT + CONDITION * np.linalg.cond(inverse[2])
+    for block, wanted in zip(ug.inverse_dynamics_derivatives(robot, q, v, a), inverse, strict=True):
+        assert np.max(np.abs(block - wanted)) <= AGREEMENT * np.max(np.abs(wanted))
+    for block, wanted in zip(expected[:2], inverse[:2], strict=True):
+        solution = -np.linalg.solve(inverse[2], wanted)
+        assert np.max(np.abs(block - solution)) <= slack * np.max(np.abs(solution))
+    assert np.max(np.abs(expected.tau @ inverse[2] - np.eye(robot.nv))) <= slack * np.linalg.cond(inverse[2])
+    many = ug.inverse_dynamics_derivatives(robot, np.stack([q, q]), v, a)
+    assert many.q.shape == (2, robot.nv, robot.nv) and np.max(np.abs(many.q - inverse[0])) <= AGREEMENT * np.max(np.abs(inverse[0]))
+    for name, third, blocks in (("inverse_dynamics_derivatives", a, inverse), ("forward_dynamics_derivatives", tau, np.array(expected))):
+        entries = ug.derivative_entries(robot, name)
+        whole = np.zeros((3, robot.nv, robot.nv))
+        whole[:, entries[0], entries[1]] = robot.kernel(f"{name}_packed")(q, v, third)
+        assert np.all(np.max(np.abs(whole - blocks), axis=(1, 2)) <= 10.0 * slack * np.max(np.abs(blocks), axis=(1, 2))), name

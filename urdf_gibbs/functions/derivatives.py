@@ -53,7 +53,7 @@ def inverse_dynamics_derivatives(
         dtau/dq (in tangent space), dtau/dv and dtau/da = M, (..., nv, nv) each.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     try:
         if gravity is EARTH_GRAVITY:
@@ -86,7 +86,7 @@ def forward_dynamics_derivatives(
         da/dq (in tangent space), da/dv and da/dtau = M^-1, (..., nv, nv) each.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
         SingularMassMatrixError: M has no inverse; in a batch the other states are filled.
     """
     try:
@@ -116,16 +116,14 @@ def inertia_force_derivatives(robot: Robot, q: ArrayLike, a: ArrayLike, *, out: 
         d(M a)/dq (..., nv, nv), in tangent space.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     check_robot(robot)
     code = entry(robot, "inertia_force_derivatives")
     return code(q, a) if out is None else code(q, a, out)
 
 
-def gravity_force_derivatives(
-    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, out: Array | None = None
-) -> Array:
+def gravity_force_derivatives(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, out: Array | None = None) -> Array:
     """How the forces of ``gravity_force`` change with the configuration.
 
     Args:
@@ -138,7 +136,7 @@ def gravity_force_derivatives(
         dg/dq (..., nv, nv), in tangent space.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     check_robot(robot)
     code, g = with_gravity(robot, "gravity_force_derivatives", gravity, COMPILED)
