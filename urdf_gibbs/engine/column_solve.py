@@ -10,9 +10,11 @@ L is zero. Written out in scalars the solutions would be most of the operations 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from urdf_gibbs.derivatives.forward_dynamics import Front
 from urdf_gibbs.dynamics.scalar import mul
@@ -36,20 +38,24 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The working row: groups of columns, then by (k, i) the entries of L and by (k, k) the reciprocals of D. ``above``: zeros of L."""
+    """The working row: groups of columns, then by (k, i) the entries of L and by (k, k) the reciprocals of D.
+
+    ``above``: by row, where L is not zero; ``picked``: the entries of the three matrices that are wanted, None: all.
+    """
 
     n: int
     groups: list[Group]
     factors: dict[tuple[int, int], int]
     above: list[list[int]]
     size: int
+    picked: list[int] | None = None
 
 
-def layout_of(n: int, above: list[list[int]], related: Sequence[Sequence[bool]]) -> Layout:
-    """``related``: by column of dID/dq or dID/dv, its rows that are not zero."""
+def layout_of(n: int, above: list[list[int]], related: NDArray[np.bool_], picked: list[int] | None) -> Layout:
+    """``related`` (n, n): the entries of dID/dq and dID/dv that are not zero."""
     alike: dict[tuple[bool, ...], list[int]] = {}
     for j in range(n):
-        alike.setdefault(tuple(bool(row[j]) for row in related), []).append(j)
+        alike.setdefault(tuple(related[:, j].tolist()), []).append(j)
     groups: list[Group] = []
     place = 0
     for pattern, indices in alike.items():
@@ -64,7 +70,7 @@ def layout_of(n: int, above: list[list[int]], related: Sequence[Sequence[bool]])
         for i in (*above[k], k):
             factors[k, i] = place
             place += 1
-    return Layout(n, groups, factors, above, -(-place // ALIGNED) * ALIGNED)
+    return Layout(n, groups, factors, above, -(-place // ALIGNED) * ALIGNED, picked)
 
 
 def working_row(layout: Layout, front: Front) -> list[Any]:
@@ -152,7 +158,35 @@ def solutions_ir(layout: Layout) -> str:
         body = "\n".join([*f.lines, "  ret void"])
         text.append(f"define internal void @solve{number}({arguments}) noinline nounwind {{\n{body}\n}}\n")
         calls.append(f"  call void @solve{number}(ptr %work, ptr %out)\n")
-    return f"{''.join(text)}define internal void @solutions({arguments}) {{\n{''.join(calls)}  ret void\n}}\n"
+    if layout.picked is None:
+        return f"{''.join(text)}define internal void @solutions({arguments}) {{\n{''.join(calls)}  ret void\n}}\n"
+    text.append(f"define internal void @all({arguments}) {{\n{''.join(calls)}  ret void\n}}\n")
+    return "".join(text) + _picked_ir(layout.picked, 3 * n * n)
+
+
+def _picked_ir(picked: list[int], size: int) -> str:
+    """``solutions`` where only some entries are wanted."""
+    return f"""@picked = internal constant [{len(picked)} x i64] [{", ".join(f"i64 {place}" for place in picked)}]
+define internal void @solutions(ptr noalias %work, ptr noalias %out) {{
+entry:
+  %whole = alloca [{size} x double], align 64
+  call void @all(ptr %work, ptr %whole)
+  br label %copy
+copy:
+  %i = phi i64 [0, %entry], [%next, %copy]
+  %at = getelementptr inbounds i64, ptr @picked, i64 %i
+  %place = load i64, ptr %at
+  %from = getelementptr inbounds double, ptr %whole, i64 %place
+  %x = load double, ptr %from
+  %to = getelementptr inbounds double, ptr %out, i64 %i
+  store double %x, ptr %to
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, {len(picked)}
+  br i1 %more, label %copy, label %end
+end:
+  ret void
+}}
+"""
 
 
 def _risen(layout: Layout, group: Group) -> set[int]:

@@ -21,10 +21,11 @@ from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
+from urdf_gibbs.engine.derivative_code import straight_text
 from urdf_gibbs.engine.derivative_quantities import DERIVATIVES
-from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
+from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR
 from urdf_gibbs.engine.entry import make_entry
-from urdf_gibbs.engine.graph import TooLarge, arithmetic
+from urdf_gibbs.engine.graph import TooLarge
 from urdf_gibbs.engine.kernel_base import Kernel
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
@@ -37,7 +38,6 @@ from urdf_gibbs.engine.quantities import (
     Options,
     checked_options,
     compute,
-    trace,
     velocity_pairs,
 )
 from urdf_gibbs.engine.threads import get_threads, run_on_threads
@@ -130,13 +130,12 @@ def _make_kernel(robot: Robot, key: KernelKey) -> Kernel:
         return Plain(robot, name, options)  # nothing moves
     try:
         with garbage_collection_paused():
-            program = trace(robot, name, options)
-            single = single_ir(program)
+            code_text = straight_text(robot, name, options)
     except TooLarge:
-        single = ""
-    if single:
-        work = arithmetic(program.outputs)
-        return Compiled(robot, name, options, load_code(single), lambda stride: load_code(batch_ir(program, stride)), work)
+        code_text = None
+    if code_text is not None:
+        batch = code_text.batch
+        return Compiled(robot, name, options, load_code(code_text.single), lambda stride: load_code(batch(stride)), code_text.work)
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # a lower bound, or it would be straight-line code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +57,10 @@ def compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> li
 
 
 def _compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> Traced:
-    quantity = QUANTITIES[name]
+    return _computed(robot, QUANTITIES[name], options, *inputs)
+
+
+def _computed(robot: Robot, quantity: Quantity, options: Options, *inputs: list[Any]) -> Traced:
     if options.free_gravity:
         x, y, z = inputs[-1]
         inputs, options = inputs[:-1], replace(options, gravity=(x, y, z))
@@ -69,12 +72,16 @@ def _compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> T
     return quantity.trace(robot, model, options, *(inputs[:-1] if options.parametric else inputs))
 
 
-def trace(robot: Robot, name: str, options: Options, limit: int | None = None) -> Program:
-    """The program of a quantity; raises TooLarge above ``limit`` operations (None: where straight-line code would not pay)."""
+def trace(robot: Robot, name: str, options: Options, limit: int | None = None, instead: Callable[..., Traced] | None = None) -> Program:
+    """The program of a quantity; raises TooLarge above ``limit`` operations (None: where straight-line code would not pay).
+
+    instead: computes something else of the same inputs, from which the quantity follows.
+    """
     graph = Graph(RAW if not robot.is_flexible and limit is None else 20 * RAW)
     letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
-    outputs, checks = _compute(robot, name, options, *inputs)
+    quantity = QUANTITIES[name] if instead is None else replace(QUANTITIES[name], trace=instead)
+    outputs, checks = _computed(robot, quantity, options, *inputs)
     checks = [*quaternion_checks(robot, inputs[0]), *checks]
     values = simplified([*outputs, *(check.value for check in checks)], Graph())
     count = len(outputs)
