@@ -53,3 +53,18 @@ def forward_derivatives(oracle: Oracle, q: Array, v: Array, tau: Array, a: Array
 
 def oracle_of(source: Any, base: str, mimic: bool = True) -> Oracle:
     return Oracle(source, base, mimic, EARTH_GRAVITY)
+
+
+def jacobian_rate(oracle: Oracle, q: Array, v: Array, link: str, point: Array) -> Array:
+    """J' (6, nv) of a point of a link, in world axes."""
+    pin, model, data, G = oracle.pin, oracle.model, oracle.data, oracle.G
+    x, frame = oracle.configuration(q), model.getFrameId(link, pin.BODY)
+    pin.computeJointJacobiansTimeVariation(model, data, x, G @ v)
+    pin.forwardKinematics(model, data, x, G @ v)
+    pin.updateFramePlacements(model, data)
+    J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+    rate = pin.getFrameJacobianTimeVariation(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+    arm = data.oMf[frame].rotation @ point
+    turning = np.cross(J[3:] @ (G @ v), arm)  # of the arm
+    linear = rate[:3] + np.cross(rate[3:].T, arm).T + np.cross(J[3:].T, turning).T
+    return np.vstack([linear, rate[3:]]) @ G

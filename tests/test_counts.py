@@ -12,6 +12,7 @@ import pytest
 
 import urdf_gibbs as ug
 from urdf_gibbs.counts import shafei2017, shafei2018, wang_ju
+from urdf_gibbs.counts.derivatives import swept_inverse_dynamics
 from urdf_gibbs.counts.literal import S18, WJ, Literal, Rule, literal
 from urdf_gibbs.counts.polynomial import fitted, polynomial
 from urdf_gibbs.counts.printed import SHAFEI_2017, SHAFEI_2018, WANG_JU, equivalent_additions, table_2
@@ -19,6 +20,8 @@ from urdf_gibbs.counts.robots import chain, elastic_chain, planar_tree
 from urdf_gibbs.counts.tables import Pair, value
 from urdf_gibbs.dynamics.matrices import Matrix, Vector
 from urdf_gibbs.dynamics.registry import REFERENCES
+from urdf_gibbs.engine.graph import arithmetic
+from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 
 
@@ -358,3 +361,12 @@ def test_polynomials_are_exact_or_refused() -> None:
         fitted(("n",), ((1,), (0,)), lambda n: n * n, ((1,), (2,)), ((3,),))
     with pytest.raises(ArgumentError, match="do not determine"):
         fitted(("n",), ((1,), (0,)), lambda n: n, ((1,), (1,)), ())
+
+
+def test_operations_of_graph_differentiation_are_those_of_the_kernels_of_products() -> None:
+    robot = ug.load(ug.model_path("planar3r"), "floating")
+    swept = swept_inverse_dynamics(robot)
+    for name, counts in (("inverse_dynamics_jvp", swept.jvp), ("inverse_dynamics_vjp", swept.vjp)):
+        assert counts["total"] == arithmetic(trace(robot, name, Options()).outputs)
+    whole = (swept.forward["total"], swept.reverse["total"])
+    assert swept.vjp["total"] < min(whole) <= max(whole) < robot.nv * 3 * swept.jvp["total"]

@@ -52,6 +52,8 @@ RIGHT: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "centre_of_mass": (ug.centre_of_mass, {"q": STATE}),
     "momentum": (ug.momentum, {"q": STATE, "v": STATE}),
     "jacobian": (ug.jacobian, {"q": STATE, "frame": "link3"}),
+    "jacobian_rate": (ug.jacobian_rate, {"q": STATE, "v": STATE, "frame": "link3"}),
+    "jacobian_derivatives": (ug.jacobian_derivatives, {"q": STATE, "frame": "link3"}),
     "frame_placement": (ug.frame_placement, {"q": STATE, "frame": "link3"}),
     "impact": (ug.impact, {"q": STATE, "v": STATE, "contacts": [CONTACT]}),
     "simulate": (ug.simulate, {"q0": STATE, "v0": STATE, "duration": 0.01}),

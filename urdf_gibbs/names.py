@@ -63,6 +63,8 @@ KernelName = Literal[
     "jacobian",
     "placement",
     "placements",
+    "jacobian_rate",
+    "jacobian_derivatives",
     "inverse_dynamics_jvp",
     "inverse_dynamics_vjp",
     "forward_dynamics_jvp",

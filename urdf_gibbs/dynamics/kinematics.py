@@ -32,27 +32,47 @@ def _parent(body: Body, pose: list[Placement]) -> Placement:
 def jacobian(model: Model, q: Scalars, body: int, point: Scalars) -> Matrix:
     """6 x nv, linear first: velocity of the point (given in the body's axes, from its origin) and angular velocity, in world axes."""
     J = Matrix.zeros(6, model.nv)
+    for columns in point_columns(model, q, body, point):
+        for column in columns:
+            for row, entry in zip(J, [*column.linear, *column.angular], strict=True):
+                row[column.iv] = add(row[column.iv], entry)
+    return J
+
+
+@dataclass(frozen=True, slots=True)
+class PointColumn:
+    """What a unit of velocity ``iv`` of one joint gives a point of a body: its velocity, and the body's angular velocity, in world axes."""
+
+    iv: int
+    linear: Vector
+    angular: Vector
+
+
+def point_columns(model: Model, q: Scalars, body: int, point: Scalars) -> list[list[PointColumn]]:
+    """For each joint from the body's own to the root, its columns; none for the world (-1)."""
     if body < 0:
-        return J
+        return []
     pose = placements(model, q)
     R, p = pose[body]
     target = p + R @ Vector(point)
+    joints: list[list[PointColumn]] = []
     i = body
     while i >= 0:
         R, p = pose[i]
         tip = tip_of(model.bodies[i], q)
+        columns = []
         for k, column in enumerate(model.bodies[i].columns):
             if tip is not None:
                 R_above, _ = _parent(model.bodies[i], pose)
                 angular, linear = R_above @ tip.angular[k], R_above @ tip.linear[k]
-                entries = [*linear + angular.cross(target - p), *angular]
+                columns.append(PointColumn(column.iv, linear + angular.cross(target - p), angular))
             else:
                 axis = column.ratio * (R @ column.axis)
-                entries = [*axis.cross(target - p), *axis] if column.kind == "R" else [*axis, 0.0, 0.0, 0.0]
-            for row, entry in zip(J, entries, strict=True):
-                row[column.iv] = add(row[column.iv], entry)
+                turns = column.kind == "R"
+                columns.append(PointColumn(column.iv, axis.cross(target - p) if turns else axis, axis if turns else Vector.zeros(3)))
+        joints.append(columns)
         i = model.bodies[i].parent
-    return J
+    return joints
 
 
 def elastic_screws(model: Model, q: Scalars, v: Scalars) -> Vector:

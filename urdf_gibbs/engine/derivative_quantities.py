@@ -12,7 +12,7 @@ from urdf_gibbs.derivatives.forward_dynamics import forward_dynamics_derivatives
 from urdf_gibbs.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.engine.quantity import Options, Quantity, Traced, pivot_checks, square
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.engine.swept_derivatives import elastic_forward, elastic_gravity_force, elastic_inertia_force, elastic_inverse
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
@@ -92,15 +92,27 @@ def _gravity_force(robot: Robot, model: LocalModel, options: Options, q: list[An
     return [x for row in found.q for x in row], []
 
 
-def _elastic(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
-    raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: whole matrices of derivatives are for rigid links")
+def _packed_trace(whole: Callable[..., Traced], name: str) -> Callable[..., Traced]:
+    """The entries of a quantity of robots with elastic links, picked from the whole matrices."""
+
+    def trace(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
+        outputs, checks = whole(robot, options, *inputs)
+        blocks = np.arange(3 * robot.nv**2).reshape(3, robot.nv, robot.nv)
+        rows, columns = entries_of(robot, name)
+        return [outputs[i] for i in blocks[:, rows, columns].ravel()], checks
+
+    return trace
 
 
 DERIVATIVES: dict[str, Quantity] = {
-    INVERSE: Quantity(("q", "v", "a"), _three, _inverse, gravity=True, elastic=_elastic),
-    FORWARD: Quantity(("q", "v", "tau"), _three, _forward, gravity=True, elastic=_elastic),
-    INVERSE_PACKED: Quantity(("q", "v", "a"), _packed(INVERSE), _inverse_packed, gravity=True, elastic=_elastic),
-    FORWARD_PACKED: Quantity(("q", "v", "tau"), _packed(FORWARD), _forward_packed, gravity=True, elastic=_elastic),
-    INERTIA_FORCE: Quantity(("q", "a"), square, _inertia_force, elastic=_elastic),
-    GRAVITY_FORCE: Quantity(("q",), square, _gravity_force, gravity=True, elastic=_elastic),
+    INVERSE: Quantity(("q", "v", "a"), _three, _inverse, gravity=True, elastic=elastic_inverse),
+    FORWARD: Quantity(("q", "v", "tau"), _three, _forward, gravity=True, elastic=elastic_forward),
+    INVERSE_PACKED: Quantity(
+        ("q", "v", "a"), _packed(INVERSE), _inverse_packed, gravity=True, elastic=_packed_trace(elastic_inverse, INVERSE)
+    ),
+    FORWARD_PACKED: Quantity(
+        ("q", "v", "tau"), _packed(FORWARD), _forward_packed, gravity=True, elastic=_packed_trace(elastic_forward, FORWARD)
+    ),
+    INERTIA_FORCE: Quantity(("q", "a"), square, _inertia_force, elastic=elastic_inertia_force),
+    GRAVITY_FORCE: Quantity(("q",), square, _gravity_force, gravity=True, elastic=elastic_gravity_force),
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 from urdf_gibbs.dynamics.scalar import add, cos, is_zero, mul, sin, sub
 from urdf_gibbs.engine.graph import Graph, Node, needed, simplified
+from urdf_gibbs.robot.derived import Shelf
 
 Inputs = dict[str, Sequence[Any]]
 
@@ -49,6 +50,9 @@ class Tape:
             else:
                 values[node.index] = {"sin": sin, "cos": cos}[op](of(args[0]))
         return Played(self, values)
+
+
+TAPES: Shelf[tuple[Any, ...], Tape] = Shelf()
 
 
 class Played:

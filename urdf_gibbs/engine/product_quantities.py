@@ -25,20 +25,18 @@ from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.matrices import Vector
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import mul, sub
-from urdf_gibbs.engine.differentiate import Played, Tape
+from urdf_gibbs.engine.differentiate import TAPES, Played, Tape
 from urdf_gibbs.engine.graph import Node, arithmetic
 from urdf_gibbs.engine.quantity import SMALL, Options, Quantity, Traced, pivot_checks, vector
-from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.model import Robot
 
 NUMBERS = 10_000_000  # kept at a time by a sweep in plain Python: 80 MB, and as much again for tangents or adjoints
-TAPES: Shelf[str, Tape] = Shelf()
 
 
 def force_tape(robot: Robot) -> Tape:
     """Inverse dynamics of q, v, a and gravity, made once."""
     widths = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "gravity": 3}
-    return TAPES.get(robot, "inverse_dynamics", lambda: Tape(_force_of(robot), **widths))
+    return TAPES.get(robot, ("inverse_dynamics",), lambda: Tape(_force_of(robot), **widths))
 
 
 def rows_at_once(robot: Robot) -> int:
@@ -56,7 +54,7 @@ def played_force(robot: Robot, options: Options, q: list[Any], v: list[Any], a: 
     return force_tape(robot).played({"q": q, "v": v, "a": a, "gravity": options.gravity})
 
 
-def _tangents(robot: Robot, played: Played, q: list[Any], dq: list[Any], dv: list[Any], da: list[Any]) -> list[Any]:
+def force_tangents(robot: Robot, played: Played, q: list[Any], dq: list[Any], dv: list[Any], da: list[Any]) -> list[Any]:
     return played.tangents({"q": coordinate_rates(robot.joints, q, dq), "v": dv, "a": da})
 
 
@@ -68,7 +66,7 @@ def force_adjoints(robot: Robot, played: Played, q: list[Any], w: list[Any]) -> 
 
 def _inverse_jvp(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
     q, v, a, dq, dv, da = inputs
-    return _tangents(robot, played_force(robot, options, q, v, a), q, dq, dv, da), []
+    return force_tangents(robot, played_force(robot, options, q, v, a), q, dq, dv, da), []
 
 
 def _inverse_vjp(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any], w: list[Any]) -> Traced:
@@ -92,12 +90,12 @@ def cheapest(robot: Robot, options: Options, inputs: Sequence[list[Any]], finish
     by operation count. Mimic joints couple branches and, like elastic links, need the second."""
     q, gravity = inputs[0], list(options.gravity)
     if robot.is_flexible or any(joint.is_mimic for joint in robot.joints):
-        found = _factorised(robot, gravity, *inputs)
+        found = factorised_accelerations(robot, gravity, *inputs)
         return finish(found), pivot_checks(robot, found.pivots)
     found = _eliminated(robot, gravity, *inputs)
     outputs = finish(found)
     if 0 < robot.nv <= SMALL and isinstance(q[0], Node):
-        other = _factorised(robot, gravity, *inputs)
+        other = factorised_accelerations(robot, gravity, *inputs)
         others = finish(other)
         if arithmetic(others) < arithmetic(outputs):
             found, outputs = other, others
@@ -111,7 +109,7 @@ def _eliminated(robot: Robot, gravity: list[Any], q: list[Any], v: list[Any], ta
     return Solved(a, pivots, lambda b: local_forward.forward_dynamics(model, q, rest, b, [0.0] * 3)[0])
 
 
-def _factorised(robot: Robot, gravity: list[Any], q: list[Any], v: list[Any], tau: list[Any]) -> Solved:
+def factorised_accelerations(robot: Robot, gravity: list[Any], q: list[Any], v: list[Any], tau: list[Any]) -> Solved:
     M: list[list[Any]]
     if robot.is_flexible:
         M, h = flexible.mass_matrix(model_of(robot), q), flexible.bias(model_of(robot), q, v, gravity)
@@ -125,7 +123,7 @@ def _forward_jvp(robot: Robot, options: Options, *inputs: list[Any]) -> Traced:
     q, v, tau, dq, dv, dtau = inputs
 
     def finish(found: Solved) -> list[Any]:
-        change = _tangents(robot, played_force(robot, options, q, v, found.a), q, dq, dv, [0.0] * robot.nv)
+        change = force_tangents(robot, played_force(robot, options, q, v, found.a), q, dq, dv, [0.0] * robot.nv)
         return found.solve([sub(x, y) for x, y in zip(dtau, change, strict=True)])
 
     return cheapest(robot, options, (q, v, tau), finish)

@@ -17,6 +17,7 @@ from urdf_gibbs.dynamics.scalar import dot, matmul
 from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, STRAIGHT_DERIVATIVES
 from urdf_gibbs.engine.emit import BAD_QUATERNION, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
+from urdf_gibbs.engine.jacobian_quantities import JACOBIANS
 from urdf_gibbs.engine.product_quantities import PRODUCTS
 from urdf_gibbs.engine.quantity import SMALL, Quantity, Traced, pivot_checks, square, triangle, vector
 from urdf_gibbs.engine.quantity import SUSPECT as SUSPECT
@@ -276,6 +277,7 @@ QUANTITIES: dict[str, Quantity] = {
     "placements": Quantity(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
     **PRODUCTS,
+    **JACOBIANS,
     **DERIVATIVES,
     **REGRESSORS,
 }
@@ -292,13 +294,14 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
     if options.parametric and not QUANTITIES[name].local:
         known = ", ".join(other for other, quantity in QUANTITIES.items() if quantity.local)
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
-    if name in ("jacobian", "placement"):
+    if name in ("jacobian", "placement", *JACOBIANS):
         if not options.frame:
             raise ArgumentError(f"frame={options.frame!r}, expected the name of a link: a {name} kernel needs frame=")
         robot.frame(options.frame)
-        if name == "jacobian":
-            body_point(robot, options.frame, options.point)
-        return Options(gravity, options.frame, options.point if name == "jacobian" else (0.0, 0.0, 0.0))
+        if name == "placement":
+            return Options(gravity, options.frame)
+        body_point(robot, options.frame, options.point)
+        return Options(gravity, options.frame, options.point)
     pairs: tuple[tuple[int, int], ...] = ()
     if name == ELEMENTS:
         if not options.pairs:

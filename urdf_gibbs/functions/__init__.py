@@ -20,7 +20,16 @@ from urdf_gibbs.functions.derivatives import (
 )
 from urdf_gibbs.functions.dynamics import bias, forward_dynamics, gravity_force, inverse_dynamics, mass_matrix, mass_matrix_elements
 from urdf_gibbs.functions.impact import impact
-from urdf_gibbs.functions.kinematics import centre_of_mass, frame_placement, jacobian, kinetic_energy, momentum, potential_energy
+from urdf_gibbs.functions.kinematics import (
+    centre_of_mass,
+    frame_placement,
+    jacobian,
+    jacobian_derivatives,
+    jacobian_rate,
+    kinetic_energy,
+    momentum,
+    potential_energy,
+)
 from urdf_gibbs.functions.products import (
     forward_dynamics_jvp,
     forward_dynamics_vjp,
@@ -47,6 +56,8 @@ __all__ = [
     "inverse_dynamics_jvp",
     "inverse_dynamics_vjp",
     "jacobian",
+    "jacobian_derivatives",
+    "jacobian_rate",
     "kinetic_energy",
     "kinetic_energy_regressor",
     "mass_matrix",

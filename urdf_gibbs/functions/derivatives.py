@@ -53,7 +53,7 @@ def inverse_dynamics_derivatives(
         dtau/dq (in tangent space), dtau/dv and dtau/da = M, (..., nv, nv) each.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     try:
         if gravity is EARTH_GRAVITY:
@@ -86,7 +86,7 @@ def forward_dynamics_derivatives(
         da/dq (in tangent space), da/dv and da/dtau = M^-1, (..., nv, nv) each.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
         SingularMassMatrixError: M has no inverse; in a batch the other states are filled.
     """
     try:
@@ -116,7 +116,7 @@ def inertia_force_derivatives(robot: Robot, q: ArrayLike, a: ArrayLike, *, out: 
         d(M a)/dq (..., nv, nv), in tangent space.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     check_robot(robot)
     code = entry(robot, "inertia_force_derivatives")
@@ -136,7 +136,7 @@ def gravity_force_derivatives(robot: Robot, q: ArrayLike, *, gravity: ArrayLike 
         dg/dq (..., nv, nv), in tangent space.
 
     Raises:
-        ArgumentError: An argument has a wrong type, shape or value, or the robot has elastic links.
+        ArgumentError: An argument has a wrong type, shape or value.
     """
     check_robot(robot)
     code, g = with_gravity(robot, "gravity_force_derivatives", gravity, COMPILED)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, flag, triple
 from urdf_gibbs.dynamics.registry import COMPILED
-from urdf_gibbs.engine.adaptive import entry, with_gravity
+from urdf_gibbs.engine.adaptive import Code, entry, with_gravity
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions.arguments import check_frame, filled
@@ -160,16 +160,64 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
         ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
         UnknownNameError: There is no such link.
     """
+    code = _of_point(robot, "jacobian", frame, point)
+    return code(q) if out is None else code(q, out)
+
+
+def jacobian_rate(
+    robot: Robot, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None
+) -> Array:
+    """Rate of the Jacobian of a link, J', while the robot moves with v: the point's acceleration is J a + J' v.
+
+    Args:
+        robot: Made by ``load``.
+        q: Coordinates (..., nq).
+        v: Velocities (..., nv).
+        frame: Name of the link.
+        point: (3,) in the link's frame [m]; None: its origin.
+        out: Array of the result's shape that is filled and returned; None: a new one.
+
+    Returns:
+        J' (..., 6, nv), linear rows first, in world axes.
+
+    Raises:
+        ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
+        UnknownNameError: There is no such link.
+    """
+    code = _of_point(robot, "jacobian_rate", frame, point)
+    return code(q, v) if out is None else code(q, v, out)
+
+
+def jacobian_derivatives(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+    """Derivatives of the Jacobian of a link with respect to q, in tangent space.
+
+    Args:
+        robot: Made by ``load``.
+        q: Coordinates (..., nq).
+        frame: Name of the link.
+        point: (3,) in the link's frame [m]; None: its origin.
+        out: Array of the result's shape that is filled and returned; None: a new one.
+
+    Returns:
+        (..., 6, nv, nv): entry [r, i, j] is the change of J[r, i] along velocity j; linear rows first, in world axes.
+
+    Raises:
+        ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
+        UnknownNameError: There is no such link.
+    """
+    code = _of_point(robot, "jacobian_derivatives", frame, point)
+    return code(q) if out is None else code(q, out)
+
+
+def _of_point(robot: Robot, quantity: str, frame: str, point: ArrayLike | None) -> Code:
     try:
         if point is None:
-            code = robot._derived.entries.get(("jacobian", frame)) or entry(robot, "jacobian", frame)
-        else:
-            at = triple(point, "point")
-            code = robot._derived.entries.get(("jacobian", frame, at)) or entry(robot, "jacobian", frame, at)
+            return robot._derived.entries.get((quantity, frame)) or entry(robot, quantity, frame)
+        at = triple(point, "point")
+        return robot._derived.entries.get((quantity, frame, at)) or entry(robot, quantity, frame, at)
     except (AttributeError, TypeError):
         check_frame(robot, frame)
         raise
-    return code(q) if out is None else code(q, out)
 
 
 def frame_placement(robot: Robot, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
