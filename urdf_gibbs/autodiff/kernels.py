@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from urdf_gibbs.arguments import Array, triple
+from urdf_gibbs.arguments import triple
 from urdf_gibbs.engine.kernel import kernel_of
 from urdf_gibbs.engine.kernel_base import Kernel
 from urdf_gibbs.engine.quantities import Options
@@ -50,4 +50,3 @@ def no_second(kernel: Kernel) -> ArgumentError:
     return ArgumentError(f"a derivative of {kernel.name} of {kernel.robot.name or 'a robot'} was asked for, {SECOND}")
 
 
-__all__ = ["Array", "Kernel", "inverse_product", "no_second", "of_frame", "same_options", "under_gravity", "weightless_product"]

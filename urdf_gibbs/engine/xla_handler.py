@@ -92,12 +92,12 @@ define ptr @handler(ptr %frame) {
   %extension.at = getelementptr i8, ptr %frame, i64 8
   %extension = load ptr, ptr %extension.at
   %extended = icmp ne ptr %extension, null
-  br i1 %extended, label %asked, label %count
+  br i1 %extended, label %asked, label %counted
 asked:                                                                  ; for the version, before the first call
   %type.at = getelementptr i8, ptr %extension, i64 8
   %type = load i32, ptr %type.at
   %is.metadata = icmp eq i32 %type, 1
-  br i1 %is.metadata, label %answer, label %count
+  br i1 %is.metadata, label %answer, label %counted
 answer:
   %metadata.at = getelementptr i8, ptr %extension, i64 24
   %metadata = load ptr, ptr %metadata.at
@@ -108,7 +108,7 @@ answer:
   %traits.at = getelementptr i8, ptr %metadata, i64 32
   store i32 0, ptr %traits.at
   ret ptr null
-count:
+counted:
   %count.at = getelementptr i8, ptr %frame, i64 56
   %count = load i64, ptr %count.at
   %count.ok = icmp eq i64 %count, INPUTS
