@@ -15,7 +15,7 @@ from urdf_gibbs.extras import EXTRAS, extras_named
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DISTRIBUTIONS = {"umsgpack": "u-msgpack-python", "collada": "pycollada", "PIL": "pillow"}  # where they are not called as they are imported
+DISTRIBUTIONS = {"umsgpack": "u-msgpack-python", "collada": "pycollada", "PIL": "pillow", "jaxlib": "jax"}  # where they are not called as they are imported
 # As if only numpy and llvmlite were installed: whatever else is asked for is not found, also by what those two would import.
 HIDING = """
 import sys
@@ -46,7 +46,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         declared = [re.match(r"[\w-]+", line)[0] for line in extras[extra]]  # type: ignore[index]
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
-    assert everything is not None and {*EXTRAS.values()} - {"validation"} <= set(everything[1].split(","))
+    assert everything is not None and {*EXTRAS.values()} - {"validation", "jax", "torch"} <= set(everything[1].split(","))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,8 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         ("robot.view()", "meshcat", "view"),
         ("ug.simulate(robot, [0.1], None, 0.1).plot()", "matplotlib", "plot"),
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
+        ("import urdf_gibbs.jax", "jax", "jax"),
+        ("import urdf_gibbs.torch", "torch", "torch"),
     ],
 )
 def test_a_missing_extra_is_an_error_that_names_its_line(code: str, package: str, extra: str) -> None:

@@ -21,6 +21,9 @@ EXTRAS = {  # by the name that is imported
     "typer": "cli",
     "rich": "cli",
     "scipy": "validation",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "torch": "torch",
 }
 
 

@@ -103,4 +103,5 @@ if __name__ == "__main__":
     for name, seconds in times.items():
         print(f"{robot.name}, jitted {name}: {1e6 * seconds:.2f} us, {1e6 * (seconds - empty):+.2f} us")
     error, times = rollout(robot)
-    print(f"gradient of {STEPS} steps: {1e6 * times['gradient']:.0f} us, cost {1e6 * times['cost']:.0f} us; differs from differences {error:.1e}")
+    gradient, cost = (f"{1e6 * times[name]:.0f} us" for name in ("gradient", "cost"))
+    print(f"{STEPS} steps: gradient {gradient}, cost {cost}; the gradient differs from differences by {error:.1e} of its largest entry")

@@ -48,5 +48,3 @@ def weightless_product(robot: Robot, side: str) -> Kernel:
 
 def no_second(kernel: Kernel) -> ArgumentError:
     return ArgumentError(f"a derivative of {kernel.name} of {kernel.robot.name or 'a robot'} was asked for, {SECOND}")
-
-
