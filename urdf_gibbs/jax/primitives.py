@@ -23,6 +23,7 @@ from urdf_gibbs.engine.kernel_base import Kernel
 from urdf_gibbs.engine.xla_handler import API_MAJOR, xla_target
 from urdf_gibbs.errors import UrdfGibbsError
 from urdf_gibbs.extras import extras_named
+from urdf_gibbs.robot.model import Robot
 
 with extras_named():
     import jax
@@ -108,6 +109,10 @@ def _along(forward: Kernel, reverse: Kernel, state: Sequence[Any], changes: Sequ
     return product_p.bind(*state, *changes, *extra, forward=forward, reverse=reverse)
 
 
+def _weightless_along(robot: Robot, state: Sequence[Any], changes: Sequence[Any]) -> Any:
+    return _along(weightless_product(robot, "jvp"), weightless_product(robot, "vjp"), state, changes, ())
+
+
 def _inverse_along(kernel: Kernel, state: Sequence[Any], changes: Sequence[Any], extra: Sequence[Any]) -> Any:
     return _along(inverse_product(kernel, "jvp"), inverse_product(kernel, "vjp"), state, changes, extra)
 
@@ -132,8 +137,7 @@ def _gravity_along(kernel: Kernel, state: Sequence[Any], changes: Sequence[Any],
 
 def _strain_along(kernel: Kernel, q: Any, dq: Any) -> Any:
     still = jnp.zeros_like(dq)
-    products = (weightless_product(kernel.robot, side) for side in ("jvp", "vjp"))
-    return _along(*products, (q, still, still), (dq, still, still), ())
+    return _weightless_along(kernel.robot, (q, still, still), (dq, still, still))
 
 
 def _mass_along(kernel: Kernel, state: Sequence[Any], changes: Sequence[Any], extra: Sequence[Any]) -> Any:
@@ -142,8 +146,7 @@ def _mass_along(kernel: Kernel, state: Sequence[Any], changes: Sequence[Any], ex
     shape = (*dq.shape[:-1], robot.nv, robot.nv)
     still, unit = jnp.zeros(shape), jnp.broadcast_to(jnp.eye(robot.nv), shape)
     rows = [jnp.broadcast_to(x[..., None, :], (*shape[:-1], x.shape[-1])) for x in (q, dq)]
-    products = (weightless_product(robot, side) for side in ("jvp", "vjp"))
-    M = _along(*products, (rows[0], still, unit), (rows[1], still, still), ())
+    M = _weightless_along(robot, (rows[0], still, unit), (rows[1], still, still))
     return M - _strain_along(kernel, q, dq)[..., None, :] if robot.is_flexible else M
 
 
