@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ for kind in (jax.Array, jax.core.Tracer):
 
 kernel_p = Primitive("urdf_gibbs_kernel")
 product_p = Primitive("urdf_gibbs_product")
+KEPT = 256  # functions compiled for calls outside of jit
 CHANGES = 3  # dq, dv and the third, which follow the inputs of inverse or forward dynamics
 
 _registered: set[str] = set()
@@ -213,9 +215,15 @@ def _split(inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequenc
     return inputs[:CHANGES], inputs[CHANGES : 2 * CHANGES], inputs[2 * CHANGES :]
 
 
+@lru_cache(KEPT)
+def _jitted(primitive: Any, *options: tuple[str, Kernel]) -> Any:
+    """For calls outside of jit: compiled once."""
+    return jax.jit(lambda *inputs: primitive.bind(*inputs, **dict(options)))
+
+
 def _define(primitive: Any, shape: Any, lowering: Any, jvp: Any) -> None:
     primitive.def_abstract_eval(shape)
-    primitive.def_impl(lambda *inputs, **options: jax.jit(lambda *x: primitive.bind(*x, **options))(*inputs))
+    primitive.def_impl(lambda *inputs, **options: _jitted(primitive, *options.items())(*inputs))
     mlir.register_lowering(primitive, lowering, platform="cpu")
     batching.primitive_batchers[primitive] = _batched(primitive)
     ad.primitive_jvps[primitive] = jvp
