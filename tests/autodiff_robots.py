@@ -19,7 +19,15 @@ AGREEMENT = 1e-8  # of the largest entry: the differences' truncation (STEP squa
 
 ROBOTS = ("chain", "floating", "planar", "mimic", "elastic")
 # name: the arguments after q
-FUNCTIONS = {"mass_matrix": 0, "bias": 1, "gravity_force": 0, "inverse_dynamics": 2, "forward_dynamics": 2, "jacobian": 0, "frame_placement": 0}
+FUNCTIONS = {
+    "mass_matrix": 0,
+    "bias": 1,
+    "gravity_force": 0,
+    "inverse_dynamics": 2,
+    "forward_dynamics": 2,
+    "jacobian": 0,
+    "frame_placement": 0,
+}
 
 
 @cache

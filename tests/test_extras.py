@@ -15,7 +15,12 @@ from urdf_gibbs.extras import EXTRAS, extras_named
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DISTRIBUTIONS = {"umsgpack": "u-msgpack-python", "collada": "pycollada", "PIL": "pillow", "jaxlib": "jax"}  # where they are not called as they are imported
+DISTRIBUTIONS = {
+    "umsgpack": "u-msgpack-python",
+    "collada": "pycollada",
+    "PIL": "pillow",
+    "jaxlib": "jax",
+}  # where they are not called as they are imported
 # As if only numpy and llvmlite were installed: whatever else is asked for is not found, also by what those two would import.
 HIDING = """
 import sys

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from random_trees import random_tree
 
 import urdf_gibbs as ug
 import urdf_gibbs.jax as ugj
-from urdf_gibbs.engine.xla_handler import BATCH_ROWS
+from urdf_gibbs.autodiff.kernels import under_gravity
+from urdf_gibbs.engine import quantities
+from urdf_gibbs.engine.kernel import Compiled
+from urdf_gibbs.engine.xla_handler import BATCH_ROWS, xla_target
+from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 
 MASSLESS = """<robot name="bare"><link name="a"/><link name="b"/>
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
@@ -122,7 +127,7 @@ def test_the_gradient_of_a_rollout() -> None:
 
 def test_a_state_without_an_answer_is_an_error_with_its_reason() -> None:
     robot = robot_of("floating")
-    q, v, tau = state_of(robot, 2, (2 * BATCH_ROWS,))
+    q, v = state_of(robot, 1, (2 * BATCH_ROWS,))
     q[5, 3:7] *= 1.1
     for rows in (slice(5, 6), slice(None)):
         with pytest.raises(jax.errors.JaxRuntimeError, match=r"ArgumentError: the quaternion of joint .* has a norm off by 0\.1"):
@@ -175,18 +180,42 @@ def test_other_wrong_arguments() -> None:
 
 def test_a_handler_checks_its_buffers() -> None:
     """A call that goes around the checks in Python."""
-    from urdf_gibbs.autodiff.kernels import under_gravity
-    from urdf_gibbs.engine.xla_handler import xla_target
-
     robot = robot_of("chain")
     (q,) = state_of(robot, 0)
     jax.jit(call(ugj, "mass_matrix", robot))(q)
-    name = xla_target(under_gravity(robot, "mass_matrix", (0.0, 0.0, -9.81))[0], 1).name
+    name = xla_target(under_gravity(robot, "mass_matrix", EARTH_GRAVITY)[0], 1).name
     for wrong, shape in [(q.astype(np.float32), (3, 3)), (np.zeros(4), (3, 3)), (np.zeros((2, 3)), (3, 3)), (q, (2, 3)), (q, (3,))]:
         with pytest.raises(jax.errors.JaxRuntimeError, match=r"buffers that do not fit, expected float64 q \(\.\.\., 3\)"):
             jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, np.float64))(wrong)
     with pytest.raises(jax.errors.JaxRuntimeError, match="do not fit"):
         jax.ffi.ffi_call(name, jax.ShapeDtypeStruct((3, 3), np.float64))(q, q)
+
+
+def test_kernels_without_machine_code_are_called_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for very large robots: values, derivatives and errors, from XLA's threads."""
+    robot = ug.load(random_tree(6, 4, ("revolute", "prismatic"), mimic=0.6))
+    twin = ug.load(random_tree(6, 4, ("revolute", "prismatic"), mimic=0.6))
+    q, v, tau = state_of(robot, 2, (3,))
+
+    def slope(robot: ug.Robot) -> Any:
+        return jax.jit(jax.grad(lambda q: jnp.sum(ugj.forward_dynamics(robot, q, v, tau) ** 2)))(q)
+
+    expected = slope(robot)
+    monkeypatch.setattr(quantities, "STRAIGHT_DEFAULT", 0)
+    monkeypatch.setattr(quantities, "STRAIGHT", {})
+    kernel = under_gravity(twin, "forward_dynamics", EARTH_GRAVITY)[0]
+    assert not isinstance(kernel, Compiled)
+    assert close(slope(twin), expected, 1e-10)
+
+
+def test_many_threads_at_once() -> None:
+    robot = robot_of("floating")
+    function = jax.jit(call(ugj, "forward_dynamics", robot))
+    states = [state_of(robot, 2, (rows,)) for rows in (1, 4, 40, 400)]
+    expected = [ug.forward_dynamics(robot, *state) for state in states]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: function(*states[i % 4]), range(64)))
+    assert all(close(values, expected[i % 4], 1e-12) for i, values in enumerate(found))
 
 
 # life ---------------------------------------------------------------------------------------------------
