@@ -9,6 +9,7 @@ Errors are those of the functions over NumPy: a quaternion that is not unit, a s
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -212,6 +213,9 @@ def _tensor(values: Any, width: int, name: str) -> torch.Tensor:
 
 def _together(*tensors: torch.Tensor) -> list[torch.Tensor]:
     """With the same leading axes."""
+    first = tensors[0].shape[:-1]
+    if all(x.shape[:-1] == first for x in tensors):
+        return list(tensors)
     try:
         batch = torch.broadcast_shapes(*(x.shape[:-1] for x in tensors))
     except RuntimeError:
@@ -227,7 +231,7 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def forward(kernel: Kernel, *inputs: Any) -> Any:
-        return torch.from_numpy(np.asarray(kernel.entry(*(x.detach().numpy() for x in inputs))))
+        return torch.from_numpy(np.asarray(kernel.entry(*(x.detach().contiguous().numpy() for x in inputs))))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -261,6 +265,10 @@ class Call(torch.autograd.Function):
             x.expand((info.batch_size, *x.shape)) if axis is None else x.movedim(axis, 0) for x, axis in zip(inputs, axes[1:], strict=True)
         ]
         return _run(kernel, *first), 0
+
+
+# PyTorch asks for it in every call, and finding it takes as long as the rest.
+Call.forward.__signature__ = inspect.signature(Call.forward)  # type: ignore[attr-defined]
 
 
 def _differentiated(kernel: Kernel) -> int:
