@@ -108,12 +108,12 @@ def test_functions_are_the_kernels_under_any_gravity() -> None:
         same(found, kernels["forward_dynamics_jvp"](q, v, tau, dq, dv, third))
         inverse = ug.inverse_dynamics_vjp(robot, q, v, a, w, **options)
         same(np.stack(inverse, axis=1), kernels["inverse_dynamics_vjp"](q, v, a, w))
-        assert inverse.da is inverse[2] and inverse.dq.shape == (2, robot.nv)
+        assert inverse.a is inverse[2] and inverse.q.shape == (2, robot.nv)
         out = np.empty((3, robot.nv))
         forward = ug.forward_dynamics_vjp(robot, q[0], v[0], tau[0], w[0], **options, out=out)
         same(out, kernels["forward_dynamics_vjp"](q[0], v[0], tau[0], w[0]))
-        same(forward.dtau, out[2])
-    assert not np.allclose(ug.inverse_dynamics_vjp(robot, q, v, a, w).dq, inverse.dq)
+        same(forward.tau, out[2])
+    assert not np.allclose(ug.inverse_dynamics_vjp(robot, q, v, a, w).q, inverse.q)
 
 
 def test_large_robots_are_composed_of_other_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import urdf_gibbs as ug
 from urdf_gibbs.dynamics import transformations_flexible as reference
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.engine import quantities
 from urdf_gibbs.engine.quantities import Options, compute
 from urdf_gibbs.engine.swept_derivatives import forward_blocks, inverse_blocks, unstrained_by_q
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
@@ -98,3 +99,39 @@ def test_inertia_and_gravity_forces_change_without_the_strain(seed: int) -> None
     assert np.max(np.abs(found - inertial)) <= AGREEMENT * (1.0 + np.max(np.abs(inertial)))
     found = np.array(unstrained_by_q(robot, q.tolist(), still, EARTH_GRAVITY), dtype=float) @ dq
     assert np.max(np.abs(found - weight)) <= AGREEMENT * (1.0 + np.max(np.abs(weight)))
+
+
+def test_products_of_large_robots_with_elastic_links_are_composed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where straight-line code would be too long. The strain is no part of M^-1 b."""
+    monkeypatch.setattr(quantities, "ELASTIC", 0)
+    robot, q, v, a, inverse = case(1)
+    tau = np.array(reference_force(robot, q.tolist(), v.tolist(), a.tolist()))
+    forward = np.array([-np.linalg.solve(inverse[2], inverse[0]), -np.linalg.solve(inverse[2], inverse[1]), np.linalg.inv(inverse[2])])
+    dq, dv, third, w = np.random.default_rng(5).normal(size=(4, robot.nv))
+    slack = robot.nv * 10.0 * (AGREEMENT + CONDITION * np.linalg.cond(inverse[2])) * np.max(np.abs(forward), axis=(1, 2))
+    found = robot.kernel("forward_dynamics_jvp")(*(np.stack([x, x]) for x in (q, v, tau, dq, dv, third)))
+    along = sum(block @ x for block, x in zip(forward, (dq, dv, third), strict=True))
+    assert np.max(np.abs(found - along)) <= float(slack.sum())
+    found = robot.kernel("forward_dynamics_vjp")(q, v, tau, w)
+    assert np.all(np.max(np.abs(found - [w @ block for block in forward]), axis=1) <= slack)
+
+
+def test_machine_code_of_derivatives_of_elastic_links() -> None:
+    """The public functions, one state and a batch, and the packed entries: all that is left out is zero."""
+    robot, q, v, a, inverse = case(1)
+    tau = ug.inverse_dynamics(robot, q, v, a)
+    expected = ug.forward_dynamics_derivatives(robot, q, v, tau)
+    slack = AGREEMENT + CONDITION * np.linalg.cond(inverse[2])
+    for block, wanted in zip(ug.inverse_dynamics_derivatives(robot, q, v, a), inverse, strict=True):
+        assert np.max(np.abs(block - wanted)) <= AGREEMENT * np.max(np.abs(wanted))
+    for block, wanted in zip(expected[:2], inverse[:2], strict=True):
+        solution = -np.linalg.solve(inverse[2], wanted)
+        assert np.max(np.abs(block - solution)) <= slack * np.max(np.abs(solution))
+    assert np.max(np.abs(expected.tau @ inverse[2] - np.eye(robot.nv))) <= slack * np.linalg.cond(inverse[2])
+    many = ug.inverse_dynamics_derivatives(robot, np.stack([q, q]), v, a)
+    assert many.q.shape == (2, robot.nv, robot.nv) and np.max(np.abs(many.q - inverse[0])) <= AGREEMENT * np.max(np.abs(inverse[0]))
+    for name, third, blocks in (("inverse_dynamics_derivatives", a, inverse), ("forward_dynamics_derivatives", tau, np.array(expected))):
+        entries = ug.derivative_entries(robot, name)
+        whole = np.zeros((3, robot.nv, robot.nv))
+        whole[:, entries[0], entries[1]] = robot.kernel(f"{name}_packed")(q, v, third)
+        assert np.all(np.max(np.abs(whole - blocks), axis=(1, 2)) <= 10.0 * slack * np.max(np.abs(blocks), axis=(1, 2))), name

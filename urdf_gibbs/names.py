@@ -69,6 +69,12 @@ KernelName = Literal[
     "inverse_dynamics_vjp",
     "forward_dynamics_jvp",
     "forward_dynamics_vjp",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_derivatives_packed",
+    "forward_dynamics_derivatives_packed",
+    "inertia_force_derivatives",
+    "gravity_force_derivatives",
 ]
 """What a kernel can answer."""
 

@@ -21,6 +21,7 @@ from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
+from urdf_gibbs.engine.derivative_quantities import DERIVATIVES
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
@@ -241,7 +242,8 @@ class Plain(Production):
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
             return self._quaternion_error(flat[0])
-        rows = rows_at_once(self.robot) if self.name in PRODUCTS else CHUNK
+        swept = self.name in PRODUCTS or (self.robot.is_flexible and self.name in DERIVATIVES)
+        rows = rows_at_once(self.robot) if swept else CHUNK
         result[...] = evaluate(lambda *states: compute(self.robot, self.name, self.options, *states), flat, (self.size,), rows)
         return None
 

@@ -14,6 +14,7 @@ from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import dot, matmul
+from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, STRAIGHT_DERIVATIVES
 from urdf_gibbs.engine.emit import BAD_QUATERNION, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.jacobian_quantities import JACOBIANS
@@ -28,7 +29,10 @@ from urdf_gibbs.robot.model import Robot
 ELEMENTS = "mass_matrix_elements"
 QUATERNION_TOLERANCE = 1e-6  # allowed drift of a quaternion's norm; beyond it the matrix is noticeably no rotation
 # Up to this many operations straight-line code pays (measured); beyond, code in loops compiles ten times faster and, for M, runs faster.
-STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000, ELEMENTS: 10_000}
+STRAIGHT = {
+    **dict.fromkeys(("mass_matrix", "mass_matrix_packed", ELEMENTS), 10_000),
+    **dict.fromkeys(DERIVATIVES, STRAIGHT_DERIVATIVES),
+}
 STRAIGHT_DEFAULT = 20_000
 ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
 RAW = 100_000  # operations before simplification
@@ -256,6 +260,7 @@ QUANTITIES: dict[str, Quantity] = {
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
     **PRODUCTS,
     **JACOBIANS,
+    **DERIVATIVES,
 }
 
 

@@ -17,7 +17,7 @@ from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import mul
 from urdf_gibbs.engine.differentiate import TAPES, Played, Tape
 from urdf_gibbs.engine.product_quantities import factorised_accelerations, played_force
-from urdf_gibbs.engine.quantity import Options
+from urdf_gibbs.engine.quantity import Options, Traced, pivot_checks
 from urdf_gibbs.robot.model import Robot
 
 Blocks = tuple[Matrix, Matrix, Matrix]  # with respect to q, v, and a or tau, nv x nv each
@@ -59,3 +59,24 @@ def unstrained_by_q(robot: Robot, q: list[Any], a: list[Any], gravity: tuple[Any
         ),
     )
     return Matrix(swept_columns(robot, tape.played({"q": q, "a": a, "gravity": gravity}), q, "q")).T
+
+
+def elastic_inverse(robot: Robot, options: Options, q: list[Any], v: list[Any], a: list[Any]) -> Traced:
+    return _flat(*inverse_blocks(robot, options, q, v, a)), []
+
+
+def elastic_forward(robot: Robot, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
+    blocks, pivots = forward_blocks(robot, options, q, v, tau)
+    return _flat(*blocks), pivot_checks(robot, pivots)
+
+
+def elastic_inertia_force(robot: Robot, options: Options, q: list[Any], a: list[Any]) -> Traced:
+    return _flat(unstrained_by_q(robot, q, a, (0.0, 0.0, 0.0))), []
+
+
+def elastic_gravity_force(robot: Robot, options: Options, q: list[Any]) -> Traced:
+    return _flat(unstrained_by_q(robot, q, [0.0] * robot.nv, options.gravity)), []
+
+
+def _flat(*blocks: Matrix) -> list[Any]:
+    return [entry for block in blocks for row in block for entry in row]

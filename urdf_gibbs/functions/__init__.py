@@ -11,6 +11,13 @@ chains in the plane.
 
 from __future__ import annotations
 
+from urdf_gibbs.functions.derivatives import (
+    derivative_entries,
+    forward_dynamics_derivatives,
+    gravity_force_derivatives,
+    inertia_force_derivatives,
+    inverse_dynamics_derivatives,
+)
 from urdf_gibbs.functions.dynamics import bias, forward_dynamics, gravity_force, inverse_dynamics, mass_matrix, mass_matrix_elements
 from urdf_gibbs.functions.impact import impact
 from urdf_gibbs.functions.kinematics import (
@@ -33,13 +40,18 @@ from urdf_gibbs.functions.products import (
 __all__ = [
     "bias",
     "centre_of_mass",
+    "derivative_entries",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_dynamics_jvp",
     "forward_dynamics_vjp",
     "frame_placement",
     "gravity_force",
+    "gravity_force_derivatives",
     "impact",
+    "inertia_force_derivatives",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_dynamics_jvp",
     "inverse_dynamics_vjp",
     "jacobian",

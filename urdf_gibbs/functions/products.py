@@ -22,17 +22,17 @@ from urdf_gibbs.robot.model import Robot
 class InverseGradient(NamedTuple):
     """wᵀ dtau/dq, wᵀ dtau/dv and wᵀ dtau/da, (..., nv) each."""
 
-    dq: Array
-    dv: Array
-    da: Array
+    q: Array
+    v: Array
+    a: Array
 
 
 class ForwardGradient(NamedTuple):
     """wᵀ da/dq, wᵀ da/dv and wᵀ da/dtau, (..., nv) each."""
 
-    dq: Array
-    dv: Array
-    dtau: Array
+    q: Array
+    v: Array
+    tau: Array
 
 
 def inverse_dynamics_jvp(
@@ -95,7 +95,7 @@ def inverse_dynamics_vjp(
         out: Array (..., 3, nv) that is filled, and of which the returned arrays are parts; None: a new one.
 
     Returns:
-        (dq, dv, da): wᵀ dtau/dq in tangent space, wᵀ dtau/dv and wᵀ dtau/da = M w, (..., nv) each.
+        (q, v, a): wᵀ dtau/dq in tangent space, wᵀ dtau/dv and wᵀ dtau/da = M w, (..., nv) each.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value.
@@ -160,7 +160,7 @@ def forward_dynamics_vjp(
         out: Array (..., 3, nv) that is filled, and of which the returned arrays are parts; None: a new one.
 
     Returns:
-        (dq, dv, dtau): wᵀ da/dq in tangent space, wᵀ da/dv and wᵀ da/dtau = M^-1 w, (..., nv) each.
+        (q, v, tau): wᵀ da/dq in tangent space, wᵀ da/dv and wᵀ da/dtau = M^-1 w, (..., nv) each.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value.
