@@ -41,6 +41,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_load.py
 	$(BIN)/python validation/bench_simulation.py
 	$(BIN)/python validation/bench_view.py
+	$(BIN)/python validation/bench_autodiff.py
 
 validation: $(VENV)/.validation
 	$(BIN)/urdf-gibbs reproduce --out validation
@@ -59,6 +60,14 @@ $(VENV)/bin/python:
 $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 	$(PIP) -e '.[all]'
 	touch $@
+
+# By pip and before the rest: uv, which does not prefer what is built for the CPU alone, then leaves it as it is.
+TORCH := torch==2.13.0
+$(VENV)/.torch: | $(VENV)/bin/python
+	$(PIP) $(TORCH)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.torch
 
 $(VENV)/.validation $(VENV)/.docs $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	$(UV) -e '.[$*]' || $(PIP) -e '.[$*]'

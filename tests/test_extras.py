@@ -15,7 +15,12 @@ from urdf_gibbs.extras import EXTRAS, extras_named
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DISTRIBUTIONS = {"umsgpack": "u-msgpack-python", "collada": "pycollada", "PIL": "pillow"}  # where they are not called as they are imported
+DISTRIBUTIONS = {
+    "umsgpack": "u-msgpack-python",
+    "collada": "pycollada",
+    "PIL": "pillow",
+    "jaxlib": "jax",
+}  # where they are not called as they are imported
 # As if only numpy and llvmlite were installed: whatever else is asked for is not found, also by what those two would import.
 HIDING = """
 import sys
@@ -47,7 +52,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
     assert "urdf-gibbs[docs,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]  # dev has all of them
-    assert everything is not None and {*EXTRAS.values()} - {"validation"} <= set(everything[1].split(","))
+    assert everything is not None and {*EXTRAS.values()} - {"validation", "jax", "torch"} <= set(everything[1].split(","))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +62,8 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         ("ug.simulate(robot, [0.1], None, 0.1).plot()", "matplotlib", "plot"),
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
         ("q = [[0.1], [0.2], [0.4], [0.8]]; ug.identify(robot, q, q, q, q, feasible=True)", "clarabel", "identify"),
+        ("import urdf_gibbs.jax", "jax", "jax"),
+        ("import urdf_gibbs.torch", "torch", "torch"),
     ],
 )
 def test_a_missing_extra_is_an_error_that_names_its_line(code: str, package: str, extra: str) -> None:

@@ -22,6 +22,9 @@ EXTRAS = {  # by the name that is imported
     "rich": "cli",
     "clarabel": "identify",
     "scipy": "validation",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "torch": "torch",
 }
 
 

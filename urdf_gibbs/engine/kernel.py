@@ -169,7 +169,7 @@ class Compiled(Production):
     def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int) -> None:
         super().__init__(robot, name, options)
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
-        address = single.address("single")
+        address = self.single_address = single.address("single")
         self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
         self._batch_code = batch
         self._batches: dict[int, Any] = {}  # by the distance of the rows of the output, in entries
@@ -223,6 +223,10 @@ class Compiled(Production):
         for one in run_on_threads([(first, last - first) for first, last in pairwise([*starts, rows])], part, parts):
             status |= one
         return status
+
+    def batch_address(self) -> int:
+        """Of the code for LANES states or more, whose results follow each other without gaps."""
+        return ctypes.cast(self._batch_function(self.size), ctypes.c_void_p).value or 0
 
     def _batch_function(self, stride: int) -> Any:
         with _lock:
