@@ -53,3 +53,13 @@ def test_impulses_that_are_drawn_to_the_last_ones_find_what_others_miss(robot: s
     found = contact_impulses(problem.K, problem.b, problem.mu, search=1)
     assert found.verdict == "solved"
     assert lacks(problem.K, problem.b, problem.mu, found.impulses) < 1e-9
+
+
+@pytest.mark.parametrize(("robot", "number"), [("romeo", 19), ("pr2", 12)])
+def test_curves_with_other_beginnings_find_what_the_first_one_leads_away_from(robot: str, number: int) -> None:
+    """Newton's law with e = 0.5 for normals alone: the curve from impulses of size 1 goes to infinity, one of the next few ends."""
+    (problem,) = [one for one in problems(robot, range(number, number + 1)) if one.case == "impact e=.5"]
+    assert contact_impulses(problem.K, problem.b, problem.mu, search=0).verdict == "open"
+    found = contact_impulses(problem.K, problem.b, problem.mu, search=1)
+    assert found.verdict == "solved"
+    assert lacks(problem.K, problem.b, problem.mu, found.impulses) < 1e-9

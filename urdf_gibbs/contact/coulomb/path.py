@@ -2,8 +2,9 @@
 
 It starts where all is known: impulses and velocities of size 1, κ = 1, and velocities s = S y + b + κ ρ with ρ to fit. Coulomb's law is not
 monotone, and κ may rise for a while; where it falls and where it rises is told by the sign of det(1 + Lᵀ G L), which never lets the curve
-run back. It cannot end in between (Sard): it leads to a solution, or to infinity. Each turn evaluates one point: if it is near the curve,
-the next step goes on along the tangent; if not, it is corrected across it; if it is far off, the last step was too long.
+run back. It cannot end in between (Sard): it leads to a solution, or to infinity. Where it leads to infinity a curve with another ρ, from
+normal impulses of other sizes, may lead to a solution. Each turn evaluates one point: if it is near the curve, the next step goes on along
+the tangent; if not, it is corrected across it; if it is far off, the last step was too long.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ DONE = 1e-12  # natural map
 TRY, AGAIN = 1e-3, 3e-2  # κ at which Newton's method is tried first, and again
 GROWTH = 3.0  # of steps that need no correction
 LAST = 1e-14  # of κ
+SPREAD = 4.0  # the largest logarithm of an impulse where another curve begins
+PERIOD = 2**31  # of a linear congruential generator (Knuth, vol. 2): other beginnings are the same on all machines
 FAR = 1e6  # impulses above this, where velocities are 1, go to infinity; beyond, velocities are rounding errors
 KAPPA, TANGENT, BASE = range(3)  # of the room k (3,): κ, its part of the tangent, κ where the tangent was drawn
 RHO, REST = range(2)  # of the room R (2, n): ρ, and what velocities lack
@@ -96,17 +99,20 @@ def _combine(A: Array, t: float, B: Array, D: Array) -> None:
 
 
 @jit
-def begin(L: Array, b: Array, kind: Indices, at: Indices, law: Array, Z: Array, R: Array) -> None:
-    """Impulses 1 along normals and 0 else, velocities the same; ρ to fit κ = 1."""
+def begin(L: Array, b: Array, kind: Indices, at: Indices, law: Array, Z: Array, R: Array, number: int) -> None:
+    """Impulses 1 along normals and 0 else, velocities the same; ρ to fit κ = 1. ``number`` above 0: normal impulses of other sizes."""
     for j in range(b.shape[0]):
         Z[Y, j], Z[V, j], R[RHO, j] = 0.0, 0.0, 0.0
+    drawn = number
     for i in range(kind.shape[0]):
         if kind[i] != JOINT:
-            Z[Y, at[i]], Z[V, at[i]] = 1.0, 1.0
+            drawn = (1103515245 * drawn + 12345) % PERIOD
+            x = np.exp(SPREAD * (2.0 * drawn / PERIOD - 1.0)) if number > 0 else 1.0
+            Z[Y, at[i]], Z[V, at[i]] = x, 1.0 / x
     for i in range(kind.shape[0]):
         if kind[i] != NORMAL and kind[i] != JOINT:
             for r in range(1, 3):
-                Z[Y, at[i] + r] = -law[i, 0] * law[i, r]  # none but of a contact that slides
+                Z[Y, at[i] + r] = -law[i, 0] * law[i, r] * Z[Y, at[i]]  # none but of a contact that slides
     _lack(L, b, Z, 0.0, R)
     for j in range(b.shape[0]):
         R[RHO, j] = -R[REST, j]
@@ -132,8 +138,10 @@ def _across(k: Array, T: Array, M: Array, C: Array, E: Array) -> float:
 
 
 @jit
-def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, care: float) -> float:
+def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array, care: float, number: int = 0) -> float:
     """y becomes the best that was found; gives its natural map. ``care`` (1, or more) makes steps shorter and corrections closer.
+
+    ``number``: which curve, see ``begin``.
 
     Where the curve goes to infinity y is a point far out on it, and the natural map is given as 1e300.
     """
@@ -141,7 +149,7 @@ def follow(S: Array, b: Array, kind: Indices, at: Indices, law: Array, y: Array,
     L = low_rank(S)
     Z, B, T, C, E = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty((2, n))
     M, N, R, k, z = np.empty((2, n)), np.empty((2, n)), np.empty((2, n)), np.empty(3), np.empty(n)
-    begin(L, b, kind, at, law, Z, R)
+    begin(L, b, kind, at, law, Z, R, number)
     _combine(Z, 0.0, Z, B)
     k[KAPPA] = 1.0
     best, tried, near, t, length, corrections = 1e300, TRY, NEAR / care, 0.0, 1.0, 0

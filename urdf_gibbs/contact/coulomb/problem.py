@@ -10,6 +10,7 @@ from urdf_gibbs.engine.jit import entry
 from urdf_gibbs.engine.struct import Float1, Float2, Int, Int1, Struct, struct
 
 MANY = 100  # contacts
+CURVES = 500  # some 5 ms each with 30 contacts
 
 
 @struct
@@ -45,7 +46,7 @@ def drawn(s: Problem) -> float:
     k = s.count
     n = s.at[k]
     K = s.K[: n * n].reshape((n, n))
-    return solver.draw(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n])
+    return solver.draw(K, s.b[:n], s.kind[:k], s.at[: k + 1], s.mu[:k], s.reach[:k], s.slide[:k], s.p[:n], CURVES)
 
 
 @entry(Problem, int, part="contact_search", returns=float)

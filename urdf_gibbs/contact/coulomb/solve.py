@@ -53,13 +53,14 @@ def solve(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Arra
     if nearby:
         return worst
     if SOLVED < worst < CLOSE:
-        worst = draw(K, b, kind, at, mu, reach, slide, p)
+        worst = draw(K, b, kind, at, mu, reach, slide, p, 0)
     return np.inf if worst > REAL and infeasible(S, c, kind, at, law) else worst
 
 
 @jit
-def draw(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array) -> float:
-    """As ``solve``, for what that has left open: p by the proximal point method, from p and from zero, where that is better.
+def draw(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array, slide: Array, p: Array, curves: int) -> float:
+    """As ``solve``, for what that has left open: p by the proximal point method, from p and from zero, where that is better, then at the
+    end of one of so many ``curves`` with other beginnings.
 
     Gives the certificate.
     """
@@ -73,10 +74,13 @@ def draw(K: Array, b: Array, kind: Indices, at: Indices, mu: Array, reach: Array
     scaled_law(kind, at, mu, reach, slide, d, size, law)
     for i in range(n):
         x[i] = p[i] / d[i] / size
-    for part in (1.0, 0.0):
+    for turn in range(2 + curves):
         for i in range(n):
-            y[i] = part * x[i]
-        proximal(S, c, kind, at, law, y)
+            y[i] = x[i] if turn == 0 else 0.0
+        if turn < 2:
+            proximal(S, c, kind, at, law, y)
+        else:
+            follow(S, c, kind, at, law, y, 1.0, turn - 1)
         for i in range(n):
             y[i] *= d[i] * size
         now = certificate(K, b, kind, at, mu, reach, slide, y)
