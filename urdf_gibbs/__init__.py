@@ -43,6 +43,7 @@ from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
     from urdf_gibbs import walls
+    from urdf_gibbs.control.linear import LinearSystem, StateFeedback, linearise
     from urdf_gibbs.oracle.compare import validate
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
@@ -56,6 +57,7 @@ __all__ = [
     "ArgumentError",
     "Finding",
     "Impact",
+    "LinearSystem",
     "MissingExtraError",
     "OracleMissingError",
     "PairError",
@@ -66,6 +68,7 @@ __all__ = [
     "SimulationError",
     "Simulator",
     "SingularMassMatrixError",
+    "StateFeedback",
     "Trajectory",
     "UnknownNameError",
     "UrdfError",
@@ -84,6 +87,7 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "kinetic_energy",
+    "linearise",
     "load",
     "mass_matrix",
     "mass_matrix_elements",
@@ -102,6 +106,9 @@ __all__ = [
 ]
 
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
+    "LinearSystem": "urdf_gibbs.control.linear",
+    "StateFeedback": "urdf_gibbs.control.linear",
+    "linearise": "urdf_gibbs.control.linear",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",

@@ -20,7 +20,7 @@ EXTRAS = {  # by the name that is imported
     "latex2mathml": "equations",
     "typer": "cli",
     "rich": "cli",
-    "scipy": "validation",
+    "scipy": "control",
 }
 
 
