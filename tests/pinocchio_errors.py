@@ -14,7 +14,7 @@ from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import BASELINES, REFERENCES
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.names import Base
-from urdf_gibbs.oracle.compare import random_states
+from urdf_gibbs.oracle.difference import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot

@@ -30,7 +30,7 @@ from urdf_gibbs.dynamics.impact import impact
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, REFERENCES
 from urdf_gibbs.names import Base
-from urdf_gibbs.oracle.compare import random_states
+from urdf_gibbs.oracle.difference import random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.simulation.scenario import read_scenario

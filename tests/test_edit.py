@@ -151,7 +151,7 @@ def test_changed_joint_agrees_with_pinocchio(path: Path, joint: str, kind: str, 
 
 def test_the_compiled_formulation_takes_the_new_type() -> None:
     edited = ug.load(ug.model_path("rocker_arm")).with_joint_type("joint2", "prismatic")
-    report = validate(edited, retyped(elements(ug.model_path("rocker_arm")), "joint2", "prismatic"), samples=3)
+    report = validate(edited, retyped(elements(ug.model_path("rocker_arm")), "joint2", "prismatic"), samples=3, derivatives=False)
     assert report.reference == "Pinocchio" and report.agrees, report.worst
 
 

@@ -15,7 +15,8 @@ from examples import FOLDER
 
 import urdf_gibbs as ug
 from urdf_gibbs.lint import check
-from urdf_gibbs.oracle.compare import random_states, validate
+from urdf_gibbs.oracle.compare import validate
+from urdf_gibbs.oracle.difference import random_states
 from urdf_gibbs.oracle.report import Comparison, Matrices, Report
 from urdf_gibbs.view.report import predicted_pattern, report_view
 

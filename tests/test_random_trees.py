@@ -37,7 +37,7 @@ def test_formulations_agree_with_pinocchio(text: str, base: str, seed: int) -> N
 
 def agrees_with_pinocchio(text: str, base: str, seed: int) -> None:
     robot = ug.load(text, base)
-    report = validate(robot, text, samples=2, seed=seed)
+    report = validate(robot, text, samples=2, seed=seed, derivatives=False)
     assert report.reference == "Pinocchio"
     assert report.agrees, [(c.method, c.quantity, c.error, c.remark) for c in report.comparisons if not c.agrees]
 

@@ -24,7 +24,8 @@ import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.lint import check
-from urdf_gibbs.oracle.compare import TOLERANCE, random_states, validate
+from urdf_gibbs.oracle.compare import validate
+from urdf_gibbs.oracle.difference import TOLERANCE, random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.oracle.report import Comparison, Report
 from urdf_gibbs.robot.findings import Finding
@@ -112,7 +113,7 @@ def test_a_mimic_joint_couples_two_branches() -> None:
 def test_the_error_of_every_sample_is_that_of_pinocchio(tmp_path: Path) -> None:
     original = ug.model_path("rocker_arm")
     robot = ug.load(changed_rocker(tmp_path))
-    report = validate(robot, original, samples=7, seed=3)
+    report = validate(robot, original, samples=7, seed=3, derivatives=False)
     model = pin.buildModelFromUrdf(str(original))
     data = model.createData()
     states = random_states(robot, 7, 3)
@@ -147,7 +148,7 @@ def test_forward_dynamics_has_an_error_for_each_sample_also_after_the_first_that
     file = tmp_path / "planar3r.urdf"
     file.write_text(re.sub(r'<mass value="([\d.]+)"', lambda m: f'<mass value="{float(m[1]) + 0.01}"', text, count=1))
     file.write_text(re.sub(r'izz="([\d.]+)"', lambda m: f'izz="{float(m[1]) + 0.01}"', file.read_text()))
-    report = validate(ug.load(file), ug.model_path("planar3r"), samples=6)
+    report = validate(ug.load(file), ug.model_path("planar3r"), samples=6, derivatives=False)
     forward = [c for c in report.comparisons if c.quantity == "forward dynamics"]
     assert forward
     for comparison in forward:
@@ -159,7 +160,7 @@ def test_forward_dynamics_has_an_error_for_each_sample_also_after_the_first_that
 @pytest.mark.filterwarnings("ignore::urdf_gibbs.UrdfWarning")
 def test_what_does_not_exist_is_no_number_and_json_stays_json() -> None:
     robot = ug.load(FOLDER / "romeo_description/urdf/romeo_laas_small.urdf", mimic=True)
-    report = validate(robot, robot.file, samples=2)
+    report = validate(robot, robot.file, samples=2, derivatives=False)
     forward = next(c for c in report.comparisons if c.quantity == "forward dynamics")
     assert np.isnan(forward.errors).all() and forward.agrees
     plain = report.as_dict()
@@ -170,7 +171,7 @@ def test_what_does_not_exist_is_no_number_and_json_stays_json() -> None:
 
 def test_the_page_holds_the_matrices_the_errors_and_the_states() -> None:
     robot = ug.load(ug.model_path("branched12"))
-    report = validate(robot, robot.file, samples=4, seed=1)
+    report = validate(robot, robot.file, samples=4, seed=1, derivatives=False)
     data = report_data(robot, report, [])
     json.dumps(data, allow_nan=False)
     assert report.matrices is not None
@@ -194,7 +195,7 @@ def test_the_page_holds_the_matrices_the_errors_and_the_states() -> None:
 
 def test_entries_outside_the_prediction_are_counted() -> None:
     robot = ug.load(ug.model_path("branched12"))
-    report = validate(robot, robot.file, samples=1, methods=("compiled",))
+    report = validate(robot, robot.file, samples=1, methods=("compiled",), derivatives=False)
     assert report.matrices is not None
     i, j = np.argwhere(~predicted_pattern(robot))[0]
     report.matrices.ours["compiled"][i, j] = 1e-3
@@ -203,7 +204,7 @@ def test_entries_outside_the_prediction_are_counted() -> None:
 
 def test_matrices_that_are_too_large_are_left_out_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = ug.load(ug.model_path("branched12"))
-    report = validate(robot, robot.file, samples=1)
+    report = validate(robot, robot.file, samples=1, derivatives=False)
     monkeypatch.setattr("urdf_gibbs.view.report.MOST_ENTRIES", 2 * 144)
     data = report_data(robot, report, [])
     assert [one["method"] for one in data["matrices"]["ours"]] == [METHODS[0]]
@@ -215,7 +216,7 @@ def test_matrices_that_are_too_large_are_left_out_and_it_is_said(monkeypatch: py
 
 def test_joints_that_pinocchio_does_not_have_are_a_page_without_matrices() -> None:
     robot = ug.load(ug.model_path("planar3r"))
-    report = validate(robot, ug.model_path("branched12"), samples=2)
+    report = validate(robot, ug.model_path("branched12"), samples=2, derivatives=False)
     assert report.matrices is None and not report.agrees
     data = report_data(robot, report, [])
     json.dumps(data, allow_nan=False)

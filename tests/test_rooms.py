@@ -43,6 +43,7 @@ ORDER = (
         "engine",
         "functions",
         "identification",
+        "control",
         "autodiff",
         "jax",
         "torch",

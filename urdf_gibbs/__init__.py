@@ -58,6 +58,7 @@ from urdf_gibbs.robot.model import Robot
 
 if TYPE_CHECKING:
     from urdf_gibbs import walls
+    from urdf_gibbs.control.linear import LinearSystem, StateFeedback, linearise
     from urdf_gibbs.identification.base_parameters import BaseParameters, base_parameters
     from urdf_gibbs.identification.identify import identify
     from urdf_gibbs.identification.result import Identification
@@ -76,6 +77,7 @@ __all__ = [
     "Finding",
     "Identification",
     "Impact",
+    "LinearSystem",
     "MissingExtraError",
     "OracleMissingError",
     "PairError",
@@ -86,6 +88,7 @@ __all__ = [
     "SimulationError",
     "Simulator",
     "SingularMassMatrixError",
+    "StateFeedback",
     "Trajectory",
     "UnknownNameError",
     "UrdfError",
@@ -118,6 +121,7 @@ __all__ = [
     "jacobian_rate",
     "kinetic_energy",
     "kinetic_energy_regressor",
+    "linearise",
     "load",
     "mass_matrix",
     "mass_matrix_elements",
@@ -141,6 +145,9 @@ __all__ = [
 WHEN_USED = {  # the rooms that are imported when something in them is first asked for
     "BaseParameters": "urdf_gibbs.identification.base_parameters",
     "Identification": "urdf_gibbs.identification.result",
+    "LinearSystem": "urdf_gibbs.control.linear",
+    "StateFeedback": "urdf_gibbs.control.linear",
+    "linearise": "urdf_gibbs.control.linear",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Phase": "urdf_gibbs.simulation.trajectory",
     "Scenario": "urdf_gibbs.simulation.scenario",

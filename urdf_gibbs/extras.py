@@ -21,10 +21,10 @@ EXTRAS = {  # by the name that is imported
     "typer": "cli",
     "rich": "cli",
     "clarabel": "identify",
-    "scipy": "validation",
     "jax": "jax",
     "jaxlib": "jax",
     "torch": "torch",
+    "scipy": "control",
 }
 
 

@@ -225,14 +225,3 @@ def first_of(order: Indices, n: int) -> Indices:
     for a in range(n):
         part[a] = order[a]
     return part
-
-
-@jit
-def nonzero_range(x: Array) -> tuple[int, int]:
-    """Where the entries of x that are not zero begin and end."""
-    low, high = 0, x.shape[0]
-    while low < high and x[low] == 0.0:
-        low += 1
-    while high > low and x[high - 1] == 0.0:
-        high -= 1
-    return low, high

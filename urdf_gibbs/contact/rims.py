@@ -22,7 +22,7 @@ from urdf_gibbs.engine.jit import jit
 Array = Any
 
 SAMPLES = 16  # of a rim, for its least point
-CELL_SAMPLES = 2.0  # of a rim on a height field, for each cell of its grid
+CELL_SAMPLES = 4.0  # of a rim on a height field, for each cell of its grid
 MOST_SAMPLES = 1024
 MOST_STEPS = 60  # of Newton's method and bisection
 SETTLED = 1e-14  # rad: a step that is shorter is the last
@@ -104,50 +104,41 @@ def turned(first: Array, second: Array, angle: float, out: Array) -> None:
 
 
 @jit
-def best_sample(s: Any, c: int, t: float, centre: Array, first: Array, second: Array, count: int) -> float:
-    """The angle of the sample of the rim with the least phi.
+def sampled(s: Any, c: int, t: float, centre: Array, first: Array, second: Array, values: Array) -> None:
+    """values: phi at samples of the rim, equally far apart; infinite where it cannot be the least.
 
     A sphere's phi above a height field is costly. It lies between that of its centre less r and less r times the greatest |grad phi|: those
     spheres are left out that cannot be the lowest.
     """
-    i, radius, x = s.contacts.surface[c], s.contacts.radius[c], np.empty(3)
-    step, angle, least, lowest = 2.0 * np.pi / count, 0.0, np.inf, 0.0
+    i, radius, x, count = s.contacts.surface[c], s.contacts.radius[c], np.empty(3), values.shape[0]
+    step, lowest = 2.0 * np.pi / count, np.inf
     saves = radius > 0.0 and s.surfaces.kind[i] == HEIGHT
-    if saves:
-        lowest = np.inf
-        for k in range(count):
-            turned(first, second, k * step, x)
-            for m in range(3):
-                x[m] += centre[m]
-            lowest = min(lowest, gap_value(s.surfaces, i, t, x, 0.0))
-        lowest += radius * (s.surfaces.values[i, STEEPEST] - 1.0)
     for k in range(count):
         turned(first, second, k * step, x)
         for m in range(3):
             x[m] += centre[m]
-        if saves and gap_value(s.surfaces, i, t, x, 0.0) > lowest:
+        values[k] = gap_value(s.surfaces, i, t, x, 0.0 if saves else radius)
+        lowest = min(lowest, values[k])
+    if not saves:
+        return
+    steepest = s.surfaces.values[i, STEEPEST]
+    lowest += radius * (steepest - 1.0) + 0.5 * step * s.contacts.rim[c, 3] * steepest  # within half a step it may fall by the last
+    for k in range(count):
+        if values[k] > lowest:
+            values[k] = np.inf
             continue
-        value = gap_value(s.surfaces, i, t, x, radius)
-        if value < least:
-            angle, least = k * step, value
-    return angle
+        turned(first, second, k * step, x)
+        for m in range(3):
+            x[m] += centre[m]
+        values[k] = gap_value(s.surfaces, i, t, x, radius)
 
 
 @jit
-def least_arm(s: Any, c: int, t: float, centre: Array, axis: Array, arm: Array) -> None:
-    """arm (3,): from the centre of the rim of contact c to its point with the least phi: the best of some samples, then Newton's method."""
-    downwards(s, c, t, centre, axis, arm)
-    count = rim_samples(s, c)
-    if count == 1:
-        return
-    first, second, out = np.empty(3), np.empty(3), np.empty(6)
-    for k in range(3):
-        first[k] = arm[k]
-    cross(axis, first, second)
-    angle, step = best_sample(s, c, t, centre, first, second, count), 2.0 * np.pi / count
-    low, high = angle - step, angle + step
+def least_near(s: Any, c: int, t: float, centre: Array, axis: Array, frame: Array, angle: float, step: float, arm: Array) -> float:
+    """phi at a local minimum within a step of the angle, by Newton's method between bounds; arm (3,) becomes the way there."""
+    low, high, out = angle - step, angle + step, np.empty(6)
     for _ in range(MOST_STEPS):
-        turned(first, second, angle, arm)
+        turned(frame[0], frame[1], angle, arm)
         along_rim(s, c, t, arm, axis, centre, out)
         if out[1] > 0.0:
             high = angle
@@ -160,7 +151,40 @@ def least_arm(s: Any, c: int, t: float, centre: Array, axis: Array, arm: Array) 
         angle = better
         if done:
             break
-    turned(first, second, angle, arm)
+    turned(frame[0], frame[1], angle, arm)
+    return out[0]
+
+
+@jit
+def least_arm(s: Any, c: int, t: float, centre: Array, axis: Array, arm: Array) -> None:
+    """arm (3,): from the centre of the rim of contact c to its point with the least phi.
+
+    Above uneven ground phi has several local minima along the rim, and the least of the samples need not be beside the least of them: each
+    sample that is below its neighbours is followed to its minimum, unless slopes are too small for that to be the least.
+    """
+    downwards(s, c, t, centre, axis, arm)
+    count = rim_samples(s, c)
+    if count == 1:
+        return
+    frame, way, values = np.empty((2, 3)), np.empty(3), np.empty(count)
+    for k in range(3):
+        frame[0, k] = arm[k]
+    cross(axis, frame[0], frame[1])
+    sampled(s, c, t, centre, frame[0], frame[1], values)
+    step, least, lowest = 2.0 * np.pi / count, np.inf, np.inf
+    for k in range(count):
+        lowest = min(lowest, values[k])
+    reach = np.inf
+    if s.surfaces.kind[s.contacts.surface[c]] == HEIGHT:
+        reach = lowest + 0.5 * step * s.contacts.rim[c, 3] * s.surfaces.values[s.contacts.surface[c], STEEPEST]
+    for k in range(count):
+        here = values[k]
+        if here <= reach and here <= values[k - 1] and here < values[(k + 1) % count]:
+            found = least_near(s, c, t, centre, axis, frame, k * step, step, way)
+            if found < least:
+                least = found
+                for m in range(3):
+                    arm[m] = way[m]
 
 
 @jit

@@ -1,9 +1,5 @@
 """Cross-validation: every formulation against the oracle at random states, quantity by quantity.
 
-The error of a quantity is max|difference| over the array, divided by max|reference| (at least 1e-12). A difference
-within round-off of the quantity's own scale (forces: those of a random acceleration; potential energy: m g times a
-length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
-
 Elastic links are unknown to Pinocchio: there the formulations are compared with each other, momentum, centre of mass, potential energy
 and Jacobians of the bent links with those of point masses (point_masses.py), and with Pinocchio what does not depend on the
 links being elastic (rigid_limit.py).
@@ -14,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +21,8 @@ from urdf_gibbs.arguments import flag, listed, whole
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method, methods_of
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
 from urdf_gibbs.names import Method
+from urdf_gibbs.oracle.derivatives import CALLS, compare_derivatives
+from urdf_gibbs.oracle.difference import FLOOR, TOLERANCE, States, allowed_by_condition, compared, random_states
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
 from urdf_gibbs.oracle.report import Comparison, Matrices, Report
@@ -36,31 +34,10 @@ from urdf_gibbs.robot.model import Robot
 Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
-TOLERANCE = 1e-9
-FLOOR = 1e-12
-ROUND_OFF = 1e-14  # a few dozen additions of numbers of the size of the scale
 RESIDUAL = 1e-12
 JACOBIANS = 6  # links whose Jacobians are compared, the leaves first
-EPS = float(np.finfo(float).eps)
 RIGID = " (rigid limit)"  # after a quantity's name: elastic coordinates at rest, rows and columns of the others alone
 BENT = " (point masses)"  # after a quantity's name: of bent links
-
-
-@dataclass(frozen=True, slots=True)
-class States:
-    """Random states: q (n, nq), v, a and tau (n, nv)."""
-
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-
-
-def random_states(robot: Robot, samples: int, seed: int) -> States:
-    rng = np.random.default_rng(seed)
-    q = robot.random(rng, samples)
-    v, a, tau = rng.normal(size=(3, samples, robot.nv))
-    return States(q, v, a, 10.0 * tau)
 
 
 def validate(
@@ -71,6 +48,7 @@ def validate(
     samples: int = 20,
     seed: int = 0,
     methods: Sequence[Method] | None = None,
+    derivatives: bool = True,
     progress: Progress = lambda _: None,
 ) -> Report:
     """Compare a robot with what Pinocchio reads from its source, at random states and quantity by quantity.
@@ -82,6 +60,7 @@ def validate(
         samples: How many states.
         seed: Of the random states.
         methods: Formulations to compare; None: "compiled" and the papers' for this kind of robot.
+        derivatives: Whether derivatives, products with them and regressors are compared as well, which takes a second or more to compile.
         progress: progress(what), called before each step.
 
     Returns:
@@ -96,6 +75,7 @@ def validate(
     if not isinstance(source, str | bytes | os.PathLike):
         raise ArgumentError(f"source={source!r}, expected a path or XML text")
     flag(mimic, "mimic")
+    flag(derivatives, "derivatives")
     whole(samples, 1, "samples")
     whole(seed, 0, "seed")
     if not callable(progress):
@@ -130,6 +110,9 @@ def validate(
     report.matrices = _matrices(robot, methods, states, answers, report.comparisons)
     progress("kinematics")
     report.comparisons += _compare_kinematics(robot, states, answers, points)
+    if derivatives and report.reference == "Pinocchio":
+        progress("derivatives")
+        report.comparisons += compare_derivatives(robot, oracle, states, list(points))
     if report.comparisons:
         report.worst_call = _call(robot, mimic, report.worst, states)
     report.notes += sorted({c.remark for c in report.comparisons if c.remark and c.agrees})
@@ -197,11 +180,11 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[Meth
         gravity = functions.gravity_force(robot, rest.q, method=method)[:, v]
         kinetic = np.asarray(functions.kinetic_energy(robot, rest.q, rest.v, method=method))
         result += [
-            _compare(method, "mass matrix", M, [answer.mass_matrix for answer in answers], none),
-            _compare(method, "bias", bias, [answer.bias for answer in answers], scales),
-            _compare(method, "gravity", gravity, [answer.gravity for answer in answers], scales),
-            _compare(method, "inverse dynamics", inverse, [answer.inverse for answer in answers], scales),
-            _compare(method, "kinetic energy", kinetic, [answer.kinetic for answer in answers], none),
+            compared(method, "mass matrix", M, [answer.mass_matrix for answer in answers], none),
+            compared(method, "bias", bias, [answer.bias for answer in answers], scales),
+            compared(method, "gravity", gravity, [answer.gravity for answer in answers], scales),
+            compared(method, "inverse dynamics", inverse, [answer.inverse for answer in answers], scales),
+            compared(method, "kinetic energy", kinetic, [answer.kinetic for answer in answers], none),
         ]
     kinematics = _compare_kinematics(robot, rest, answers, points, v)
     if not limit.all_move:
@@ -231,7 +214,7 @@ def _compare_dynamics(robot: Robot, method: Method, states: States, answers: lis
             0.0 * scales,
         ),
     }
-    comparisons = [_compare(method, quantity, *pair) for quantity, pair in wanted.items()]
+    comparisons = [compared(method, quantity, *pair) for quantity, pair in wanted.items()]
     return [*comparisons, _compare_forward(robot, method, states, answers)]
 
 
@@ -273,7 +256,7 @@ def _compare_forward(robot: Robot, method: Method, states: States, answers: list
         if answer.acceleration is not None:
             size = max(float(np.linalg.norm(answer.acceleration)), FLOOR)
             error = float(np.linalg.norm(a - answer.acceleration)) / size
-            agrees = agrees and error <= max(TOLERANCE, 100.0 * EPS * _condition(answer.mass_matrix))
+            agrees = agrees and error <= max(TOLERANCE, allowed_by_condition(_condition(answer.mass_matrix)))
         errors.append(np.nan if answer.acceleration is None else error if np.isfinite(error) else np.inf)
         if not result.agrees:
             continue  # report the first state that disagrees
@@ -296,12 +279,12 @@ def _compare_kinematics(
     none = 0.0 * scales
     potential = np.asarray(functions.potential_energy(robot, states.q))
     comparisons = [
-        _compare("kinematics", "potential energy", potential, [answer.potential for answer in answers], scales),
-        _compare("kinematics", "momentum", functions.momentum(robot, states.q, states.v), [answer.momentum for answer in answers], none),
+        compared("kinematics", "potential energy", potential, [answer.potential for answer in answers], scales),
+        compared("kinematics", "momentum", functions.momentum(robot, states.q, states.v), [answer.momentum for answer in answers], none),
     ]
     if answers and answers[0].centre_of_mass is not None:
         comparisons.append(
-            _compare(
+            compared(
                 "kinematics",
                 "centre of mass",
                 functions.centre_of_mass(robot, states.q),
@@ -312,7 +295,7 @@ def _compare_kinematics(
     worst = Comparison("kinematics", "jacobians")
     largest = np.zeros(len(answers))
     for link, point in points.items():
-        one = _compare(
+        one = compared(
             "kinematics",
             "jacobians",
             functions.jacobian(robot, states.q, link, point)[:, :, columns],
@@ -324,21 +307,6 @@ def _compare_kinematics(
             worst, worst.link = one, link
     worst.errors = largest.tolist()
     return [*comparisons, worst]
-
-
-def _compare(method: str, quantity: str, ours: Array, reference: Sequence[Any], scales: Array) -> Comparison:
-    result = Comparison(method, quantity)
-    for i, expected in enumerate(reference):
-        difference = float(np.max(np.abs(ours[i] - expected), initial=0.0))
-        size = max(float(np.max(np.abs(expected), initial=0.0)), FLOOR)
-        if difference <= ROUND_OFF * scales[i]:
-            size = max(size, float(scales[i]))
-        error = difference / size if np.isfinite(difference) else np.inf
-        result.errors.append(error)
-        if error > result.error:
-            result.error, result.state = error, i
-    result.agrees = result.error <= TOLERANCE
-    return result
 
 
 def _own_answers(robot: Robot, method: Method, states: States, i: int, points: dict[str, Array]) -> Answers:
@@ -395,12 +363,13 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
         "momentum": ("momentum", "qv"),
         "centre of mass": ("centre_of_mass", "q"),
         "jacobians": ("jacobian", "q"),
+        **CALLS,
     }
     function, letters = names[worst.quantity.removesuffix(RIGID).removesuffix(BENT)]
     values = {"q": states.q, "v": states.v, "a": states.a, "t": states.tau}
     arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
     arguments += [repr(values[letter][i].tolist()) for letter in letters]
-    if function == "jacobian":
+    if function.startswith("jacobian"):
         arguments.append(repr(worst.link))
     if worst.method in (COMPILED, *REFERENCES):
         arguments.append(f"method={worst.method!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,6 +67,14 @@ class Joint:
             Q = plane_rotation(self.axis)
             return [("P", (Q[0], Q[3], Q[6])), ("P", (Q[1], Q[4], Q[7])), ("R", self.axis)]
         return [("R", self.axis)]
+
+
+def joint_damping(joints: Sequence[Joint], nv: int) -> Array:
+    """Damping (nv,) of the velocities [N s/m, N m s/rad]; a mimic joint's acts on its master."""
+    damping = np.zeros(nv)
+    for joint in joints:
+        damping[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
+    return damping
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,23 @@ def difference(joints: Joints, nq: int, nv: int, q0: ArrayLike, q1: ArrayLike) -
     return out
 
 
+def small_adjoint(joints: Joints, nv: int, v: Array) -> Array:
+    """ad_v (nv, nv): a small displacement d of q (tangent, (nv,)) that moves along with the motion v changes by dv - ad_v d."""
+    ad = np.zeros((nv, nv))
+    for joint in _free(joints, "floating"):
+        k = joint.iv
+        x, y, z = v[k : k + 3]
+        a, b, c = v[k + 3 : k + 6]
+        linear, angular = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
+        ad[k : k + 3, k : k + 3] = ad[k + 3 : k + 6, k + 3 : k + 6] = angular
+        ad[k : k + 3, k + 3 : k + 6] = linear
+    for joint in _free(joints, "planar"):
+        k = joint.iv
+        x, y, turn = v[k : k + 3]
+        ad[k : k + 2, k : k + 3] = [[0.0, -turn, y], [turn, 0.0, -x]]
+    return ad
+
+
 def rates(joints: Joints, q: Array, v: Array) -> Array:
     """dq/dt (..., nq) of q (..., nq) that moves with v (..., nv)."""
     out = np.empty_like(q)

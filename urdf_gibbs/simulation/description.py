@@ -24,6 +24,7 @@ from urdf_gibbs.contact.wheels import Tyres, check_grids, wheel_points
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.derived import check_robot
+from urdf_gibbs.robot.joints import joint_damping
 from urdf_gibbs.robot.manifold import quaternion_error
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.controller import Controller, Switches
@@ -202,7 +203,7 @@ def describe(
         points=resolved,
         pairs=touching,
         joint_limits=flag(joint_limits, "joint_limits"),
-        resistance=read_only(_resistance(robot) if flag(damping, "damping") else np.zeros(robot.nv)),
+        resistance=read_only(joint_damping(robot.joints, robot.nv) if flag(damping, "damping") else np.zeros(robot.nv)),
         joint_friction=bounds_of(robot, joint_friction),
         controller=controller,
         controller_rate=None if controller_rate is None else float(controller_rate),
@@ -306,14 +307,6 @@ def _check_scheme(scheme: Scheme, law: Law, switches: Any, step: float) -> Schem
     if step == np.inf:
         raise ArgumentError("step=inf, expected a finite number of seconds")
     return scheme
-
-
-def _resistance(robot: Robot) -> Array:
-    """Damping (nv,) of the URDF's joints."""
-    resistance = np.zeros(robot.nv)
-    for joint in robot.joints:
-        resistance[joint.iv : joint.iv + joint.nv] += joint.damping * joint.ratio**2
-    return resistance
 
 
 # the start of a run -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.oracle.compare import TOLERANCE, random_states
+from urdf_gibbs.oracle.difference import TOLERANCE, random_states
 from urdf_gibbs.oracle.report import Comparison, Report
 from urdf_gibbs.robot.findings import Finding, one_line
 from urdf_gibbs.robot.load import read_text
