@@ -371,6 +371,6 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
     arguments += [repr(values[letter][i].tolist()) for letter in letters]
     if function.startswith("jacobian"):
         arguments.append(repr(worst.link))
-    if worst.method in (COMPILED, *REFERENCES):
+    if worst.method in (COMPILED, *REFERENCES) and worst.quantity not in CALLS:
         arguments.append(f"method={worst.method!r}")
     return f"import urdf_gibbs; print(urdf_gibbs.{function}({', '.join(arguments)}))"
