@@ -101,11 +101,12 @@ def differences_along_v(s: System, w: Variation, t: float, k: int) -> None:
 
 @jit
 def differences_along_time(s: System, w: Variation, t: float, k: int) -> None:
-    """w.Jt of the k selected contacts at w.q, w.v."""
+    """w.Jt, w.rt of the k selected contacts at w.q, w.v."""
     step = w.time_spacing
     copy(w.q, s.q)
     copy(w.v, s.v)
     for c in range(k):
+        w.rt[c] = 0.0
         for i in range(w.v.shape[0]):
             w.Jt[c, i] = 0.0
     for sample in range(4):
@@ -113,6 +114,7 @@ def differences_along_time(s: System, w: Variation, t: float, k: int) -> None:
         weight = 4.0 / 3.0 / (2.0 * step) if near else -1.0 / 3.0 / (4.0 * step)
         contact_rows(s, t + sign * step * (1.0 if near else 2.0), k)
         for c in range(k):
+            w.rt[c] += sign * weight * s.rate[c]
             for i in range(w.v.shape[0]):
                 w.Jt[c, i] += sign * weight * s.J[c, i]
 

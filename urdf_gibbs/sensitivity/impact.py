@@ -54,7 +54,7 @@ class Blow:
         self.K = rows.J @ self.inverse @ rows.J.T
         self.w = rows.rate - rows.J @ v
         self.Dw = rows.Dr - np.einsum("cij,i->cj", rows.DJ, v)
-        self.wt = rows.rate_with_time(v) - rows.Jt @ v
+        self.wt = rows.rt - rows.Jt @ v
 
     def rates(self, v: Array) -> Array:
         """u (k,) at the velocity v."""

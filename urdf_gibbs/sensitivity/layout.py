@@ -44,6 +44,7 @@ class Variation(Struct):
     Da: Float2  # (k, nv) derivative of the acceleration along q, at the same v
     Dv: Float2  # (k, nv) derivative of the acceleration along v
     Jt: Float2  # (k, nv) derivative of J with time, where the wall moves
+    rt: Float1  # (k,) derivative of the rate with time, at the same v
     far: Float2  # (k, nv + 2) differences with two spacings: of J, rate and acceleration
     q: Float1  # (nq,) where differences are taken
     v: Float1  # (nv,)

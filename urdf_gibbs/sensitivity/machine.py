@@ -18,7 +18,7 @@ from urdf_gibbs.sensitivity.refusal import Refusal
 from urdf_gibbs.simulation import rows
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.layout import GAP, GRADIENT, OK, PRESENT, RATE
+from urdf_gibbs.simulation.layout import ACCEL, GAP, GRADIENT, OK, PRESENT, RATE
 from urdf_gibbs.simulation.program import Program
 
 Array = NDArray[np.float64]
@@ -26,8 +26,9 @@ Array = NDArray[np.float64]
 SPACINGS = (1e-3, 1e-4, 1e-5, 1e-6)  # of differences, the next where one is too coarse [rad, m]
 COARSE = 1e-5  # relative disagreement of differences with one and two spacings; the error of the result is about its square
 KINK = 1e-3  # with the smallest spacing: there is no derivative
-TIMES = 2e-3  # spacing of differences in time, relative to the longest step that resolves the motion of the walls
+TIMES = 1e-2  # spacing of differences in time, relative to the longest step that resolves the motion of the walls
 LONGEST_STEP = 1.0  # s: of walls that do not vibrate
+ROWS = ("J", "rate", "accel", "DJ", "Dr", "Da", "Dv", "Jt", "rt")
 FINEST, COARSEST = 1e-12, 1e-8  # relative tolerance of the sensitivities in a step
 
 
@@ -43,14 +44,11 @@ class Rows:
     Da: Array
     Dv: Array
     Jt: Array
+    rt: Array
 
     def of(self, which: list[int]) -> Rows:
         """Some of the contacts."""
-        return Rows(*(getattr(self, name)[which] for name in ("J", "rate", "accel", "DJ", "Dr", "Da", "Dv", "Jt")))
-
-    def rate_with_time(self, v: Array) -> Array:
-        """How the rates change with time alone: accel = Dr v + this, where no joint accelerates."""
-        return np.asarray(self.accel - self.Dr @ v)
+        return Rows(*(getattr(self, name)[which] for name in ROWS))
 
 
 class Machine:
@@ -108,24 +106,15 @@ class Machine:
             if w.mismatch <= COARSE:
                 break
         self._refuse_kink(t, contacts)
-        return Rows(*(getattr(w, name)[:k].copy() for name in ("J", "rate", "accel", "DJ", "Dr", "Da", "Dv", "Jt")))
+        return Rows(*(getattr(w, name)[:k].copy() for name in ROWS))
 
-    def rates(self, t: float, q: Array, v: Array, contacts: list[int]) -> Array:
-        """Rates (k,) of the gaps of these contacts."""
-        s = self.system
-        self._select(contacts)
-        s.q[:], s.v[:] = q, v
-        rows.factorise_mass(s, 0)
-        rows.contact_rows(s, t, len(contacts))
-        return s.rate[: len(contacts)].copy()
-
-    def gaps(self, t: float, q: Array, v: Array) -> Array:
-        """(contacts, 3) gap [m], its rate and its acceleration of all contacts in flight."""
+    def gaps(self, t: float, q: Array, v: Array, held: list[int]) -> Array:
+        """(contacts, 3) gap [m], its rate and its acceleration of all contacts, where these are held."""
         state = self.program.state
         state.y[: self.nq], state.y[self.nq :] = q, v
-        state.K[0, self.nq :] = self.acceleration(t, q, v, [])[0]
+        state.K[0, self.nq :] = self.acceleration(t, q, v, held)[0]
         self._check(self.program.update_gaps(t, PRESENT), t)
-        return np.asarray(state.gaps[: self.candidates.touching, GAP : RATE + 2] / state.gaps[: self.candidates.touching, [GRADIENT]])
+        return np.asarray(state.gaps[: self.candidates.touching, [GAP, RATE, ACCEL]] / state.gaps[: self.candidates.touching, [GRADIENT]])
 
     def impulses(self, law: int, K: Array, u: Array, e: Array) -> tuple[Array, float]:
         """Impulses (k,) by a law or problem of the simulation (``solve`` of simulation/rows.py), and its certificate."""
@@ -205,7 +194,7 @@ def _variation(description: Description, columns: Columns, most: int, addresses:
         D=np.zeros((3, nv, nv)),
         Y=np.zeros((nv, 10 * len(robot.joints) if by_parameters else 0)),
         **{name: np.zeros(nv) for name in ("tau", "a", "v", "move")},
-        **{name: np.zeros(k) for name in ("lam", "rate", "accel")},
+        **{name: np.zeros(k) for name in ("lam", "rate", "accel", "rt")},
         **{name: np.zeros((k, nv)) for name in ("J", "Dr", "Da", "Dv", "Jt")},
         DJ=np.zeros((k, nv, nv)),
         far=np.zeros((k, nv + 2)),

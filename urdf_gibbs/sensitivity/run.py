@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.arguments import within
 from urdf_gibbs.errors import ArgumentError, SensitivityError
 from urdf_gibbs.sensitivity.columns import Columns, Q, V, columns_of, contact_name
+from urdf_gibbs.sensitivity.grazing import check_grazing
 from urdf_gibbs.sensitivity.impact import pseudo_inverse
 from urdf_gibbs.sensitivity.machine import Machine
 from urdf_gibbs.sensitivity.refusal import Refusal
@@ -19,6 +20,7 @@ from urdf_gibbs.sensitivity.saltation import Event, Saltation, saltation
 from urdf_gibbs.sensitivity.values import Sensitivity
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.friction_layout import STATIC
+from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -117,6 +119,8 @@ class _Run:
             else:
                 self._change(i, held)
                 held = self._held(t[i])
+                if i + 1 < len(self.trajectory) and t[i + 1] == self.trajectory.t[i + 1]:
+                    check_grazing(self.machine, self.trajectory, i, held, self._busy(i))
                 X = self._fly(i, float(t[i + 1]), X)
             self._keep(X)
 
@@ -130,6 +134,16 @@ class _Run:
     def _held(self, time: float) -> list[int]:
         """The contacts that are held from this time on."""
         return sorted({hold.contact for hold in self.holds if hold.start <= time < hold.end})
+
+    def _busy(self, i: int) -> set[int]:
+        """The contacts that strike, leave or are released at rows i or i + 1."""
+        times = set(self.t[i : i + 2].tolist())
+        released = {hold.contact for hold in self.holds if times & {hold.start, hold.end}}
+        near = self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]
+        return released | {c for impact in near if impact.time in times for c in self._contacts(impact)}
+
+    def _contacts(self, impact: Impact) -> list[int]:
+        return [self.index[contact_name(*both)] for both in zip(impact.points, impact.walls, strict=True)]
 
     # pieces -------------------------------------------------------------------------------------------
 
@@ -164,16 +178,17 @@ class _Run:
         t = float(self.t[i])
         number = len(self.saltations)
         impact = self.trajectory.impacts[number]
-        contacts = [self.index[contact_name(*both)] for both in zip(impact.points, impact.walls, strict=True)]
+        contacts = self._contacts(impact)
         if impact.time != t or (number and self.trajectory.impacts[number - 1].time == t):
             reason = "one impact leads to another at the same time: the motion itself jumps with the order of contacts"
             raise Refusal(reason, t, self.machine.names(contacts))
         self._check_held(t, after)
         passed = saltation(self.machine, Event(impact, contacts, held, after))
+        size = max(1.0, float(np.abs(X).max())) * max(1.0, float(np.abs(passed.matrix).max()))
         X = passed.matrix @ X + passed.direct
         if after:
             X, off = self._projected(i + 1, X, after)
-            if off > OFF:
+            if off > OFF * size:
                 reason = "a contact that is held after the impact would be opened or pressed by any change of the motion"
                 raise Refusal(reason, t, self.machine.names(after), off)
         self.saltations.append(passed)
@@ -205,11 +220,11 @@ class _Run:
         return self._projected_at(float(self.t[i]), *self._state(i), X, held)
 
     def _projected_at(self, t: float, q: Array, v: Array, X: Array, held: list[int]) -> tuple[Array, float]:
-        """X with the held contacts kept closed and at rest, by the least change in the metric of M, and how much that is, relatively."""
+        """X with the held contacts kept closed and at rest, by the least change in the metric of M, and how much that is."""
         nv, rows = self.machine.nv, self.machine.rows(t, q, v, held)
         response = np.linalg.solve(self.machine.mass(q), rows.J.T)
         back = response @ pseudo_inverse(rows.J @ response)
         Xq = X[:nv] - back @ (rows.J @ X[:nv])
         Xv = X[nv:] - back @ (rows.J @ X[nv:] + rows.Dr @ Xq)
         moved = np.concatenate([Xq, Xv])
-        return moved, float(np.abs(moved - X).max() / max(np.abs(X).max(), 1e-300))
+        return moved, float(np.abs(moved - X).max())
