@@ -6,8 +6,6 @@ not exclude a minimum near zero, the minimum of the gap itself is found on the t
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,28 +17,32 @@ from urdf_gibbs.simulation.trajectory import Trajectory
 Array = NDArray[np.float64]
 
 NEAR = 1e-5  # m: what the polynomial leaves above this stays away from the wall
+GONE = 1e-8  # m: a contact that was struck or released has left its wall
 NEWTON_STEPS = 6
 GAP, RATE, ACCEL = range(3)
 
 
-def check_grazing(machine: Machine, trajectory: Trajectory, i: int, held: Collection[int], busy: Collection[int]) -> None:
+def check_grazing(machine: Machine, trajectory: Trajectory, i: int, held: list[int], near: set[int]) -> None:
     """Refusal where a contact touches its wall from inside of a flight: between rows i and i + 1, or at row i + 1.
 
-    ``held`` contacts are none; those that are ``busy`` strike, leave or are released at one of the rows.
+    ``held`` contacts are none, nor are those ``near`` their walls because they have just been struck or released, or strike at row i + 1;
+    those that have left are taken from that set.
     """
     if not machine.candidates.touching:
         return
     t = trajectory.t
-    ends = [machine.gaps(float(t[j]), trajectory.q[j], trajectory.v[j], list(held)) for j in (i, i + 1)]
+    ends = [machine.gaps(float(t[j]), trajectory.q[j], trajectory.v[j], held) for j in (i, i + 1)]
     free = np.array([c not in held for c in range(len(ends[0]))])
     gap, rate, accel = ends[1].T
     touching = free & (np.abs(gap) <= REACH) & (rate * rate <= 2.0 * REACH * accel) & (accel > 0.0)
     for c in np.flatnonzero(touching):
-        if c not in busy:
+        if c not in near:
             _refuse(machine, float(t[i + 1]), int(c), float(gap[c]))
     h = float(t[i + 1] - t[i])
     for c in np.flatnonzero(free & (_inner_coefficients(ends[0], ends[1], h).min(axis=1) < NEAR)):
-        _check_between(machine, trajectory, i, int(c), list(held), ends[0][c], ends[1][c])
+        if c not in near:
+            _check_between(machine, trajectory, i, int(c), held, ends[0][c], ends[1][c])
+    near.difference_update(np.flatnonzero(gap > GONE).tolist())
 
 
 def _inner_coefficients(start: Array, end: Array, h: float) -> Array:

@@ -92,6 +92,7 @@ class _Run:
         self.values = np.zeros((len(self.t), 2 * self.machine.nv, self.columns.count))
         self.saltations: list[Saltation] = []
         self.rows = 0  # that are known
+        self.near: set[int] = set(range(len(index)))  # contacts that may touch their walls without striking them
 
     def whole(self) -> Sensitivity:
         """The sensitivity of all rows; SensitivityError with those before the time at which there is none."""
@@ -120,7 +121,8 @@ class _Run:
                 self._change(i, held)
                 held = self._held(t[i])
                 if i + 1 < len(self.trajectory) and t[i + 1] == self.trajectory.t[i + 1]:
-                    check_grazing(self.machine, self.trajectory, i, held, self._busy(i))
+                    self._mind_strikes(i)
+                    check_grazing(self.machine, self.trajectory, i, held, self.near)
                 X = self._fly(i, float(t[i + 1]), X)
             self._keep(X)
 
@@ -135,12 +137,13 @@ class _Run:
         """The contacts that are held from this time on."""
         return sorted({hold.contact for hold in self.holds if hold.start <= time < hold.end})
 
-    def _busy(self, i: int) -> set[int]:
-        """The contacts that strike, leave or are released at rows i or i + 1."""
-        times = set(self.t[i : i + 2].tolist())
-        released = {hold.contact for hold in self.holds if times & {hold.start, hold.end}}
-        near = self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]
-        return released | {c for impact in near if impact.time in times for c in self._contacts(impact)}
+    def _mind_strikes(self, i: int) -> None:
+        """Add the contacts that strike, are held or released at rows i and i + 1, or touch at the start, to those near their walls."""
+        times = self.t[i : i + 2].tolist()
+        self.near |= {hold.contact for hold in self.holds if hold.start in times or hold.end in times}
+        for impact in self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]:
+            if impact.time in times:
+                self.near |= set(self._contacts(impact))
 
     def _contacts(self, impact: Impact) -> list[int]:
         return [self.index[contact_name(*both)] for both in zip(impact.points, impact.walls, strict=True)]
