@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.arguments import within
 from urdf_gibbs.errors import ArgumentError, SensitivityError
 from urdf_gibbs.sensitivity.columns import Columns, Q, V, columns_of, contact_name
-from urdf_gibbs.sensitivity.grazing import check_grazing
+from urdf_gibbs.sensitivity.grazing import GONE, check_grazing
 from urdf_gibbs.sensitivity.impact import pseudo_inverse
 from urdf_gibbs.sensitivity.machine import Machine
 from urdf_gibbs.sensitivity.refusal import Refusal
@@ -92,7 +92,9 @@ class _Run:
         self.values = np.zeros((len(self.t), 2 * self.machine.nv, self.columns.count))
         self.saltations: list[Saltation] = []
         self.rows = 0  # that are known
-        self.near: set[int] = set(range(len(index)))  # contacts that may touch their walls without striking them
+        q, v = self._state(0)
+        gaps = self.machine.gaps(float(self.t[0]), q, v, self._held(self.t[0]))
+        self.near = set(np.flatnonzero(gaps[:, 0] <= GONE).tolist())  # contacts that may touch their walls without striking them
 
     def whole(self) -> Sensitivity:
         """The sensitivity of all rows; SensitivityError with those before the time at which there is none."""
@@ -138,7 +140,7 @@ class _Run:
         return sorted({hold.contact for hold in self.holds if hold.start <= time < hold.end})
 
     def _mind_strikes(self, i: int) -> None:
-        """Add the contacts that strike, are held or released at rows i and i + 1, or touch at the start, to those near their walls."""
+        """Add the contacts that strike, are held or released at rows i and i + 1 to those near their walls."""
         times = self.t[i : i + 2].tolist()
         self.near |= {hold.contact for hold in self.holds if hold.start in times or hold.end in times}
         for impact in self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]:
