@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from urdf_gibbs.engine.kernel import c_function
 from urdf_gibbs.sensitivity.columns import PARAMETERS, TORQUE, Columns
 from urdf_gibbs.sensitivity.differences import differentiate_rows
-from urdf_gibbs.sensitivity.variation import accelerate, cross
 from urdf_gibbs.sensitivity.layout import Variation
 from urdf_gibbs.sensitivity.refusal import Refusal
+from urdf_gibbs.sensitivity.variation import accelerate, cross
 from urdf_gibbs.simulation import rows
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import STAGES

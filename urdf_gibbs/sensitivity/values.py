@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 class Sensitivity:
     """Derivatives d(q, v)(t)/d(columns) of a motion in N rows; arrays are read-only. At an impact one row is before it, one after.
 
-    Changes of q are in the tangent space, as ``robot.integrate`` adds them: of a floating joint they are (linear, angular) in its own frame,
-    of all joints with one coordinate plain differences. A column of "q" or "v" is for one unit of that entry of the start, one of
+    Changes of q are in the tangent space, as ``robot.integrate`` adds them: of a floating joint they are (linear, angular) in its own
+    frame, of all joints with one coordinate plain differences. A column of "q" or "v" is for one unit of that entry of the start, one of
     "parameters" for one unit of an inertial parameter (m [kg], m c [kg m], second moments about the body's origin [kg m^2]), of
     "restitution" for one unit of the coefficient of one contact, of "torque" for one [N m, N] of a constant torque. Contacts that are
     held from the start on stay so: columns of "q" and "v" are then for the start moved to the nearest one that keeps them, in the metric
