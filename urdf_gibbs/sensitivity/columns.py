@@ -59,8 +59,13 @@ def _groups(wrt: str | Iterable[str]) -> list[str]:
 
 
 def _struck(trajectory: Trajectory) -> tuple[str, ...]:
-    """The contacts of all impacts, in the order of ``contact_names``."""
-    found = {contact_name(point, wall) for impact in trajectory.impacts for point, wall in zip(impact.points, impact.walls, strict=True)}
+    """The contacts of all impacts that had restitution, in the order of ``contact_names``: without any it can only grow."""
+    found = {
+        contact_name(point, wall)
+        for impact in trajectory.impacts
+        for point, wall, e in zip(impact.points, impact.walls, impact.restitution, strict=True)
+        if e > 0.0
+    }
     return tuple(name for name in trajectory.contact_names if name in found)
 
 

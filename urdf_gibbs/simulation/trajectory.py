@@ -233,7 +233,7 @@ class Trajectory:
 
         Args:
             wrt: What to differentiate with respect to, one name or several: "start" ("q" and "v"), "q", "v", "parameters" (10 inertial
-                parameters of each body), "restitution" (of each contact that strikes) or "torque" (a constant torque).
+                parameters of each body), "restitution" (of each contact that strikes with more than 0) or "torque" (a constant torque).
             until: The last time [s]; None: that of the trajectory.
 
         Returns:
