@@ -96,6 +96,8 @@ SIGNATURES = [
     ([3, 2], (3,)),
     ([3, 2, 2], (2, 2)),
     ([1, 2, 3, 4], (5,)),
+    ([2, 1, 3, 1, 2], (3, 1, 2)),
+    ([1, 2, 3, 4, 3, 2, 1], (5,)),
     ([0], (2,)),
     ([3], (0,)),
     ([0, 0, 0, 0], (0, 0)),
@@ -306,7 +308,7 @@ def test_name_and_docstring() -> None:
     assert str(inspect.signature(f)) == "(q, out=None)"
 
 
-@pytest.mark.parametrize(("inputs", "output"), [([], (1,)), ([1] * 5, (1,)), ([1], (1, 1, 1)), ([-1], (1,)), ([1], (-1,))])
+@pytest.mark.parametrize(("inputs", "output"), [([], (1,)), ([1] * 8, (1,)), ([1], (1, 1, 1, 1)), ([-1], (1,)), ([1], (-1,))])
 def test_impossible_signature_is_refused(inputs: list[int], output: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="sums"):
         make_entry("sums", 0, inputs, output, Recorder())

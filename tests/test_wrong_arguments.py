@@ -38,6 +38,15 @@ RIGHT: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "gravity_force": (ug.gravity_force, {"q": STATE}),
     "inverse_dynamics": (ug.inverse_dynamics, {"q": STATE, "v": STATE, "a": STATE}),
     "forward_dynamics": (ug.forward_dynamics, {"q": STATE, "v": STATE, "tau": STATE}),
+    "inverse_dynamics_derivatives": (ug.inverse_dynamics_derivatives, dict.fromkeys(("q", "v", "a"), STATE)),
+    "forward_dynamics_derivatives": (ug.forward_dynamics_derivatives, dict.fromkeys(("q", "v", "tau"), STATE)),
+    "inertia_force_derivatives": (ug.inertia_force_derivatives, {"q": STATE, "a": STATE}),
+    "gravity_force_derivatives": (ug.gravity_force_derivatives, {"q": STATE}),
+    "derivative_entries": (ug.derivative_entries, {"quantity": "inverse_dynamics_derivatives"}),
+    "inverse_dynamics_jvp": (ug.inverse_dynamics_jvp, dict.fromkeys(("q", "v", "a", "dq", "dv", "da"), STATE)),
+    "inverse_dynamics_vjp": (ug.inverse_dynamics_vjp, dict.fromkeys(("q", "v", "a", "w"), STATE)),
+    "forward_dynamics_jvp": (ug.forward_dynamics_jvp, dict.fromkeys(("q", "v", "tau", "dq", "dv", "dtau"), STATE)),
+    "forward_dynamics_vjp": (ug.forward_dynamics_vjp, dict.fromkeys(("q", "v", "tau", "w"), STATE)),
     "kinetic_energy": (ug.kinetic_energy, {"q": STATE, "v": STATE}),
     "potential_energy": (ug.potential_energy, {"q": STATE}),
     "centre_of_mass": (ug.centre_of_mass, {"q": STATE}),
@@ -92,7 +101,7 @@ PATHS = (None, 5, True, ["a"], 1.5)
 FOLDERS = (None, "folder", 5, [None])
 
 WRONG: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("q", "v", "a", "tau", "q0", "q1", "x"), ARRAYS),
+    **dict.fromkeys(("q", "v", "a", "tau", "q0", "q1", "x", "dq", "dv", "da", "dtau", "w"), ARRAYS),
     **dict.fromkeys(("frame", "method", "law", "theme", "joint", "side", "base", "name"), NAMES),
     **dict.fromkeys(("include_base", "joint_limits", "damping", "dense", "mimic", "parameters"), FLAGS),
     **dict.fromkeys(

@@ -66,6 +66,16 @@ KernelName = Literal[
     "torque_regressor",
     "kinetic_energy_regressor",
     "potential_energy_regressor",
+    "inverse_dynamics_jvp",
+    "inverse_dynamics_vjp",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_derivatives_packed",
+    "forward_dynamics_derivatives_packed",
+    "inertia_force_derivatives",
+    "gravity_force_derivatives",
 ]
 """What a kernel can answer."""
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 CHUNK = 4096  # states at a time: keeps the intermediate arrays of a large batch small
 
 
-def evaluate(function: Callable[..., Any], states: list[Array], shape: tuple[int, ...]) -> Array:
+def evaluate(function: Callable[..., Any], states: list[Array], shape: tuple[int, ...], at_once: int = CHUNK) -> Array:
     """``function(*states)`` for states of shape (..., width), whose leading axes agree, as an array (..., *shape)."""
     batch = states[0].shape[:-1]
     result = np.empty((*batch, *shape))
@@ -23,8 +23,8 @@ def evaluate(function: Callable[..., Any], states: list[Array], shape: tuple[int
     rows = int(np.prod(batch))
     flat = [state.reshape(rows, state.shape[-1]) for state in states]
     target = result.reshape(rows, int(np.prod(shape)))
-    for start in range(0, rows, CHUNK):
-        chunk = slice(start, start + CHUNK)
+    for start in range(0, rows, at_once):
+        chunk = slice(start, start + at_once)
         columns = ([np.ascontiguousarray(column) for column in state[chunk].T] for state in flat)
         for i, entry in enumerate(_entries(function(*columns))):
             target[chunk, i] = entry

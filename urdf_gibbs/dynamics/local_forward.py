@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from urdf_gibbs.dynamics.branch_factors import factorised
 from urdf_gibbs.dynamics.local import Axis, LocalModel, Placed, place, symmetric, turned_general, turned_symmetric
 from urdf_gibbs.dynamics.local_force import Motion, bias, child_motion, ground, load
 from urdf_gibbs.dynamics.local_inertia import mass_matrix, polar
 from urdf_gibbs.dynamics.matrices import Matrix, Scalar, Scalars, Vector
-from urdf_gibbs.dynamics.scalar import add, is_zero, mul, reciprocal, sub
+from urdf_gibbs.dynamics.scalar import add, mul, reciprocal, sub
 
 Solution = tuple[list[Scalar], list[Scalar]]  # the unknowns, and the pivots
 
@@ -144,26 +145,6 @@ def forward_dynamics_factorised(model: LocalModel, q: Scalars, v: Scalars, tau: 
 
 
 def solved(M: list[list[Scalar]], b: Scalars) -> Solution:
-    """(x with M x = b, pivots) by M = Lᵀ D L from the last row to the first: zeros between branches stay, with the fill that mimic
-    joints make."""
-    L, x = [list(row) for row in M], list(b)
-    n = len(x)
-    pivots: list[Scalar] = [0.0] * n
-    for k in range(n - 1, -1, -1):
-        pivots[k] = L[k][k]
-        inverse = reciprocal(L[k][k])
-        below = [i for i in range(k) if not is_zero(L[k][i])]
-        for i in below:
-            factor = mul(L[k][i], inverse)
-            for j in below:
-                if j <= i:
-                    L[i][j] = sub(L[i][j], mul(factor, L[k][j]))
-            x[i] = sub(x[i], mul(factor, x[k]))
-        for i in below:
-            L[k][i] = mul(L[k][i], inverse)
-        x[k] = mul(x[k], inverse)
-    for k in range(n):
-        for i in range(k):
-            if not is_zero(L[k][i]):
-                x[k] = sub(x[k], mul(L[k][i], x[i]))
-    return x, pivots
+    """(x with M x = b, pivots) by M = Lᵀ D L."""
+    factors = factorised(M)
+    return factors.solve(b), factors.pivots

@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import FLOAT64, Array, Vec3, triple
 from urdf_gibbs.dynamics.registry import COMPILED
+from urdf_gibbs.engine.derivative_quantities import DERIVATIVES
 from urdf_gibbs.engine.kernel import Plain, kernel, kernel_of
+from urdf_gibbs.engine.product_quantities import PRODUCTS
 from urdf_gibbs.engine.quantities import Options, checked_options
 from urdf_gibbs.robot.derived import Derivable, Shelf
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
@@ -27,7 +29,7 @@ Code = Callable[..., Array]
 EntryKey = str | tuple[str, str] | tuple[str, str, Vec3]  # quantity; (quantity, frame); (quantity, frame, point)
 
 WITH_GRAVITY: Shelf[str, Code] = Shelf()  # kernels with gravity as their last input
-COMPILED_AT_ONCE = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+COMPILED_AT_ONCE = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics", *PRODUCTS, *DERIVATIVES)
 STATES_BEFORE_COMPILING = 100  # computed in plain Python before compilation pays
 ORIGIN = (0.0, 0.0, 0.0)
 EARTH = list(EARTH_GRAVITY)

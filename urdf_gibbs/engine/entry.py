@@ -18,8 +18,8 @@ import numpy as np
 
 from urdf_gibbs.engine.objects import load_code
 
-MAX_INPUTS = 4
-MAX_NDIM = 2
+MAX_INPUTS = 7  # three of a state, a change of each, and gravity
+MAX_NDIM = 3
 METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 OUT = sys.intern("out")  # a keyword written in Python source is this very object
 
@@ -41,7 +41,7 @@ IR = """
 %view = type { ptr, ptr, i64, i64, i32, i32, ptr, ptr, ptr, ptr, ptr }
 ; kernel, fallback, the string "out", number of inputs, dimensions of the output, widths of the inputs, shape of the output,
 ; numpy.empty, the shape of the output as a tuple
-%context = type { ptr, ptr, ptr, i64, i64, [4 x i64], [2 x i64], ptr, ptr }
+%context = type { ptr, ptr, ptr, i64, i64, [INPUTS x i64], [NDIM x i64], ptr, ptr }
 
 declare void @PyBuffer_Release(ptr)
 declare ptr @PyBytes_AsString(ptr)
@@ -115,7 +115,7 @@ clear:
 }
 
 define ptr @entry(ptr %self, ptr %args, i64 %nargs, ptr %names) {
-  %views = alloca [5 x %view]                                           ; the inputs, and the output after them
+  %views = alloca [VIEWS x %view]                                       ; the inputs, and the output after them
   %extents = alloca ptr
   %block = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %context = call ptr @PyBytes_AsString(ptr %block)
@@ -198,38 +198,7 @@ apart:
   %more = icmp slt i64 %i.next, %n
   br i1 %more, label %input, label %run
 
-run:
-  %f = load ptr, ptr %context
-  %v1 = getelementptr inbounds %view, ptr %views, i64 1
-  %v2 = getelementptr inbounds %view, ptr %views, i64 2
-  %v3 = getelementptr inbounds %view, ptr %views, i64 3
-  %v4 = getelementptr inbounds %view, ptr %views, i64 4
-  %x0 = load ptr, ptr %views
-  %x1 = load ptr, ptr %v1
-  switch i64 %n, label %run4 [ i64 1, label %run1
-                               i64 2, label %run2
-                               i64 3, label %run3 ]
-run1:
-  %s1 = call i64 %f(ptr %x0, ptr %x1)
-  br label %ran
-run2:
-  %y2 = load ptr, ptr %v2
-  %s2 = call i64 %f(ptr %x0, ptr %x1, ptr %y2)
-  br label %ran
-run3:
-  %y3 = load ptr, ptr %v2
-  %z3 = load ptr, ptr %v3
-  %s3 = call i64 %f(ptr %x0, ptr %x1, ptr %y3, ptr %z3)
-  br label %ran
-run4:
-  %y4 = load ptr, ptr %v2
-  %z4 = load ptr, ptr %v3
-  %w4 = load ptr, ptr %v4
-  %s4 = call i64 %f(ptr %x0, ptr %x1, ptr %y4, ptr %z4, ptr %w4)
-  br label %ran
-ran:
-  %status = phi i64 [ %s1, %run1 ], [ %s2, %run2 ], [ %s3, %run3 ], [ %s4, %run4 ]
-  %success = icmp eq i64 %status, 0
+RUN  %success = icmp eq i64 %status, 0
   br label %done
 
 done:                                                                   ; release what is held, whatever happened
@@ -270,6 +239,25 @@ fallback:
 """
 
 
+def _ir() -> str:
+    """The body for up to MAX_INPUTS inputs: one call for each number of them."""
+    cases = [f"i64 {n}, label %run{n}" for n in range(1, MAX_INPUTS)]
+    run = ["run:", "  %f = load ptr, ptr %context", f"  switch i64 %n, label %run{MAX_INPUTS} [ {' '.join(cases)} ]"]
+    for n in range(1, MAX_INPUTS + 1):
+        run.append(f"run{n}:")
+        for k in range(n + 1):
+            run += [f"  %v{n}.{k} = getelementptr inbounds %view, ptr %views, i64 {k}", f"  %x{n}.{k} = load ptr, ptr %v{n}.{k}"]
+        arguments = ", ".join(f"ptr %x{n}.{k}" for k in range(n + 1))
+        run += [f"  %s{n} = call i64 %f({arguments})", "  br label %ran"]
+    statuses = ", ".join(f"[ %s{n}, %run{n} ]" for n in range(1, MAX_INPUTS + 1))
+    run += ["ran:", f"  %status = phi i64 {statuses}\n"]
+    sizes = {"INPUTS": MAX_INPUTS, "NDIM": MAX_NDIM, "VIEWS": MAX_INPUTS + 1, "RUN": "\n".join(run)}
+    text = IR
+    for word, value in sizes.items():
+        text = text.replace(word, str(value))
+    return text
+
+
 class MethodDef(ctypes.Structure):
     """PyMethodDef of CPython."""
 
@@ -296,7 +284,7 @@ _new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_o
 def _body() -> int:
     """Address of the body that all entries share."""
     symbols = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in API}
-    return load_code(IR, symbols=symbols).address("entry")
+    return load_code(_ir(), symbols=symbols).address("entry")
 
 
 def make_entry(
@@ -317,8 +305,8 @@ def make_entry(
     ----------
     name : name of the function.
     address : address of the kernel, ``int64 kernel(double *x0, ..., double *out)``, 0 for success; it must stay valid.
-    inputs : widths of the inputs, one to four.
-    output : shape of the output, of at most two dimensions.
+    inputs : widths of the inputs, one to MAX_INPUTS.
+    output : shape of the output, of at most MAX_NDIM dimensions.
     fallback : the same function for any arguments.
     doc : its docstring.
     """
@@ -327,7 +315,8 @@ def make_entry(
     widths = [*inputs, *[0] * (MAX_INPUTS - len(inputs))]
     shape = [*output, *[0] * (MAX_NDIM - len(output))]
     empty, axes = np.empty, tuple(output)
-    context = struct.pack("=5q4q2q2q", address, id(fallback), id(OUT), len(inputs), len(axes), *widths, *shape, id(empty), id(axes))
+    words = (address, id(fallback), id(OUT), len(inputs), len(axes), *widths, *shape, id(empty), id(axes))
+    context = struct.pack(f"={len(words)}q", *words)
     definition = MethodDef(name.encode(), _body(), METH_FASTCALL_KEYWORDS, doc.encode())
     entry: Callable[..., Any] = _new_function(
         ctypes.addressof(definition), Entry(context, fallback, OUT, empty, axes, definition), __name__

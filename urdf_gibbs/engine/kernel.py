@@ -13,19 +13,21 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import Array, flag, one_of, text, triple
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
+from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
 from urdf_gibbs.engine.emit import BAD_QUATERNION, LANES, NO_MEMORY, SINGULAR, batch_ir, single_ir
 from urdf_gibbs.engine.entry import make_entry
 from urdf_gibbs.engine.graph import TooLarge, arithmetic
 from urdf_gibbs.engine.kernel_base import Kernel
 from urdf_gibbs.engine.loops import LOOPED, loop_ir, memory_functions
 from urdf_gibbs.engine.objects import Code, load_code
+from urdf_gibbs.engine.product_quantities import PRODUCTS, rows_at_once
 from urdf_gibbs.engine.quantities import (
     ELEMENTS,
     QUANTITIES,
@@ -38,7 +40,7 @@ from urdf_gibbs.engine.quantities import (
     velocity_pairs,
 )
 from urdf_gibbs.engine.threads import get_threads, run_on_threads
-from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
 from urdf_gibbs.locks import Lock
 from urdf_gibbs.robot.derived import Shelf
 from urdf_gibbs.robot.free import freed
@@ -148,6 +150,17 @@ class Production(Kernel):
         options = Options(self.options.gravity, parametric=self.options.parametric, free_gravity=self.options.free_gravity)
         return kernel_of(self.robot, name, options).entry
 
+    def _solve_carefully(self, flat: list[Array], result: Array, batch: tuple[int, ...], rows: NDArray[np.intp]) -> Exception | None:
+        """Some rows of forward dynamics, or of a product with its derivatives, with pivoting."""
+        if self.name not in COMPOSED:
+            return self._solve_forward(flat, result, batch, rows)
+
+        def kernels(name: str, options: Options) -> Callable[..., Array]:
+            return kernel_of(self.robot, name, options).entry
+
+        error = fill_product(self.robot, self.name, self.options, kernels, flat, result, rows)
+        return SingularMassMatrixError(error.joints) if error is not None and not batch else error
+
 
 class Compiled(Production):
     """Machine code behind a fast entry; batches in blocks and threads."""
@@ -191,7 +204,7 @@ class Compiled(Production):
             return None
         # Find the singular states with the code for one state, a microsecond each.
         alone = [self.single(*(start + row * stride for start, stride in places)) for row in range(rows)]
-        return self._solve_forward(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
+        return self._solve_carefully(flat, result, batch, np.flatnonzero(np.array(alone) & SINGULAR))
 
     def _run_batch(self, places: list[tuple[int, int]], rows: int, threads: int) -> int:
         function = self._batch_function(places[-1][1] // 8)
@@ -224,7 +237,8 @@ class Plain(Production):
     def _fill(self, flat: list[Array], result: Array, batch: tuple[int, ...]) -> Exception | None:
         if quaternion_error(self.robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
             return self._quaternion_error(flat[0])
-        result[...] = evaluate(lambda *states: compute(self.robot, self.name, self.options, *states), flat, (self.size,))
+        rows = rows_at_once(self.robot) if self.name in PRODUCTS else CHUNK
+        result[...] = evaluate(lambda *states: compute(self.robot, self.name, self.options, *states), flat, (self.size,), rows)
         return None
 
 
@@ -235,6 +249,8 @@ class Composed(Plain):
         robot = self.robot
         if quaternion_error(robot.joints, flat[0])[1] > QUATERNION_TOLERANCE:
             return self._quaternion_error(flat[0])
+        if self.name in COMPOSED:
+            return self._solve_carefully(flat, result, batch, np.arange(len(result)))
         if robot.is_flexible and self.name != "forward_dynamics":
             return super()._fill(flat, result, batch)
         if any(joint.is_mimic for joint in robot.joints) and self.name in LOOPED and not self.options.parametric:

@@ -14,27 +14,28 @@ from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import dot, matmul
-from urdf_gibbs.engine.emit import BAD_QUATERNION, SINGULAR, Check, Program
+from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, STRAIGHT_DERIVATIVES
+from urdf_gibbs.engine.emit import BAD_QUATERNION, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
+from urdf_gibbs.engine.product_quantities import PRODUCTS
+from urdf_gibbs.engine.quantity import SMALL, Quantity, Traced, pivot_checks, square, triangle, vector
+from urdf_gibbs.engine.quantity import SUSPECT as SUSPECT
 from urdf_gibbs.engine.quantity import Options as Options
-from urdf_gibbs.engine.quantity import Quantity, Traced, square, triangle, vector
 from urdf_gibbs.engine.regressor_quantities import REGRESSORS
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.singular import inertia_scale
 
 ELEMENTS = "mass_matrix_elements"
 QUATERNION_TOLERANCE = 1e-6  # allowed drift of a quaternion's norm; beyond it the matrix is noticeably no rotation
 # Up to this many operations straight-line code pays (measured); beyond, code in loops compiles ten times faster and, for M, runs faster.
-STRAIGHT = {"mass_matrix": 10_000, "mass_matrix_packed": 10_000, ELEMENTS: 10_000}
+STRAIGHT = {
+    **dict.fromkeys(("mass_matrix", "mass_matrix_packed", ELEMENTS), 10_000),
+    **dict.fromkeys(DERIVATIVES, STRAIGHT_DERIVATIVES),
+}
 STRAIGHT_DEFAULT = 20_000
 ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
 RAW = 100_000  # operations before simplification
-SMALL = 24  # up to this many velocities the factorised mass matrix may be cheaper than elimination
-# A pivot this small relative to the sum it comes from is checked again in Python. It is above the square root of the round-off, because a
-# small pivot magnifies the round-off of the next one.
-SUSPECT = 1e-7
 
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
@@ -131,9 +132,7 @@ def _forward_dynamics(robot: Robot, model: LocalModel, options: Options, q: list
         other = local_forward.forward_dynamics_factorised(model, q, v, tau, gravity)
         if arithmetic(other[0]) < arithmetic(acceleration):
             acceleration, pivots = other
-    scale = inertia_scale(robot, robot.neutral())
-    checks = [Check(pivot, SUSPECT * float(size), True, SINGULAR) for pivot, size in zip(pivots, scale, strict=True)]
-    return acceleration, checks
+    return acceleration, pivot_checks(robot, pivots)
 
 
 def _kinetic_energy(robot: Robot, model: LocalModel, options: Options, q: list[Any], v: list[Any]) -> Traced:
@@ -229,8 +228,7 @@ def _elastic_inverse(robot: Robot, options: Options, q: list[Any], v: list[Any],
 
 def _elastic_forward(robot: Robot, options: Options, q: list[Any], v: list[Any], tau: list[Any]) -> Traced:
     acceleration, pivots = flexible.forward_dynamics(model_of(robot), q, v, tau, list(options.gravity))
-    scale = inertia_scale(robot, robot.neutral())
-    return acceleration, [Check(pivot, SUSPECT * float(size), True, SINGULAR) for pivot, size in zip(pivots, scale, strict=True)]
+    return acceleration, pivot_checks(robot, pivots)
 
 
 def _elastic_kinetic(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Traced:
@@ -261,6 +259,8 @@ QUANTITIES: dict[str, Quantity] = {
     "placements": Quantity(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
     **REGRESSORS,
+    **PRODUCTS,
+    **DERIVATIVES,
 }
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from urdf_gibbs.engine.emit import Check
+from urdf_gibbs.engine.emit import SINGULAR, Check
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.singular import inertia_scale
+
+SMALL = 24  # up to this many velocities the factorised mass matrix may be cheaper than elimination
+# A pivot this small relative to the sum it comes from is checked again in Python. It is above the square root of the round-off, because a
+# small pivot magnifies the round-off of the next one.
+SUSPECT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +54,9 @@ def triangle(robot: Robot) -> tuple[int, ...]:
 
 def vector(robot: Robot) -> tuple[int, ...]:
     return (robot.nv,)
+
+
+def pivot_checks(robot: Robot, pivots: Sequence[Any]) -> list[Check]:
+    """Checks that no pivot of the mass matrix is suspiciously small."""
+    scale = inertia_scale(robot, robot.neutral())
+    return [Check(pivot, SUSPECT * float(size), True, SINGULAR) for pivot, size in zip(pivots, scale, strict=True)]
