@@ -96,9 +96,7 @@ def _start(result: Derivatives, carried: Carried, c: int, subtree: Subtree, k: i
     F = J.m * line + s.cross(J.h)
     turning = J.Sigma @ twice.cross(s)
     Q = by_rates(P, s) + turning + G.cross(line)
-    by_q = _wrench(
-        subtree, G, carried.by_q[c], k, about, omega.cross(turning) if revolute else twice.cross(J.Sigma @ carried.by_q[c].omega)
-    )
+    by_q = _wrench(subtree, G, carried.by_q[c], k, about, omega.cross(turning) if revolute else twice.cross(J.Sigma @ carried.by_q[c].omega))
     by_q = (by_q[0] + s.cross(subtree.n) + line.cross(subtree.f), by_q[1] + s.cross(subtree.f))
     if revolute:  # beta x r + 2 s x r' = 2 omega x (s x r) + 2 s x rho
         A = Matrix([s.cross(Vector(row)) for row in J.Sigma])  # sum m r (s x r)ᵀ

@@ -123,7 +123,9 @@ def inertia_force_derivatives(robot: Robot, q: ArrayLike, a: ArrayLike, *, out: 
     return code(q, a) if out is None else code(q, a, out)
 
 
-def gravity_force_derivatives(robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, out: Array | None = None) -> Array:
+def gravity_force_derivatives(
+    robot: Robot, q: ArrayLike, *, gravity: ArrayLike = EARTH_GRAVITY, out: Array | None = None
+) -> Array:
     """How the forces of ``gravity_force`` change with the configuration.
 
     Args:
