@@ -22,50 +22,57 @@ NEWTON_STEPS = 6
 GAP, RATE, ACCEL = range(3)
 
 
-def check_grazing(machine: Machine, trajectory: Trajectory, i: int, held: list[int], near: set[int]) -> None:
-    """Refusal where a contact touches its wall from inside of a flight: between rows i and i + 1, or at row i + 1.
+class Grazing:
+    """Looks at one flight after the other; ``near`` are the contacts close to their walls because they strike, leave or are released."""
 
-    ``held`` contacts are none, nor are those ``near`` their walls because they have just been struck or released, or strike at row i + 1;
-    those that have left are taken from that set.
-    """
-    if not machine.candidates.touching:
-        return
-    t = trajectory.t
-    ends = [machine.gaps(float(t[j]), trajectory.q[j], trajectory.v[j], held) for j in (i, i + 1)]
-    free = np.array([c not in held for c in range(len(ends[0]))])
-    gap, rate, accel = ends[1].T
-    touching = free & (np.abs(gap) <= REACH) & (rate * rate <= 2.0 * REACH * accel) & (accel > 0.0)
-    for c in np.flatnonzero(touching):
-        if c not in near:
-            _refuse(machine, float(t[i + 1]), int(c), float(gap[c]))
-    h = float(t[i + 1] - t[i])
-    for c in np.flatnonzero(free & (_inner_coefficients(ends[0], ends[1], h).min(axis=1) < NEAR)):
-        if c not in near:
-            _check_between(machine, trajectory, i, int(c), held, ends[0][c], ends[1][c])
-    near.difference_update(np.flatnonzero(gap > GONE).tolist())
+    def __init__(self, machine: Machine, trajectory: Trajectory, held: list[int]) -> None:
+        self._machine, self._trajectory, self._row = machine, trajectory, 0
+        self._gaps = self._at(0, held)
+        self.near = set(np.flatnonzero(self._gaps[:, GAP] <= GONE).tolist())
+
+    def _at(self, row: int, held: list[int]) -> Array:
+        trajectory = self._trajectory
+        return self._machine.gaps(float(trajectory.t[row]), trajectory.q[row], trajectory.v[row], held)
+
+    def check(self, i: int, held: list[int], again: bool) -> None:
+        """Refusal where a free contact touches its wall without striking it, between rows i and i + 1 or at row i + 1.
+
+        ``again``: velocities or held contacts have changed at row i since it was looked at.
+        """
+        if not self._machine.touching:
+            return
+        t = self._trajectory.t
+        start = self._gaps if self._row == i and not again else self._at(i, held)
+        end = self._gaps = self._at(i + 1, held)
+        self._row = i + 1
+        free = np.ones(len(end), dtype=bool)
+        free[[*held, *self.near]] = False
+        gap, rate, accel = end.T
+        for c in np.flatnonzero(free & (np.abs(gap) <= REACH) & (rate * rate <= 2.0 * REACH * accel) & (accel > 0.0)):
+            _refuse(self._machine, float(t[i + 1]), int(c), float(gap[c]))
+        close = _inner_coefficients(start, end, float(t[i + 1] - t[i])).min(axis=0) < NEAR
+        for c in np.flatnonzero(free & close & (start[:, RATE] < 0.0) & (rate > 0.0)):
+            self._check_between(i, int(c), held, start[c], end[c])
+        self.near = {c for c in self.near if gap[c] <= GONE}
+
+    def _check_between(self, i: int, c: int, held: list[int], start: Array, end: Array) -> None:
+        """Refusal where the gap of contact c has a minimum near zero strictly between rows i and i + 1; steps are short, there is one."""
+        t0, t1 = float(self._trajectory.t[i]), float(self._trajectory.t[i + 1])
+        time = t0 - (t1 - t0) * start[RATE] / (end[RATE] - start[RATE])
+        for _ in range(NEWTON_STEPS):
+            gap, rate, accel = self._machine.gaps(time, *self._trajectory.at(time), held)[c]
+            if accel <= 0.0 or not t0 < time - rate / accel < t1:
+                return
+            time -= rate / accel
+        if abs(gap) <= REACH:
+            _refuse(self._machine, time, c, float(gap))
 
 
 def _inner_coefficients(start: Array, end: Array, h: float) -> Array:
-    """(contacts, 4): the Bernstein coefficients of the quintic polynomials between their ends."""
+    """(4, contacts): the Bernstein coefficients of the quintic polynomials between their ends."""
     g0, d0, a0 = start[:, GAP], h * start[:, RATE], h * h * start[:, ACCEL]
     g1, d1, a1 = end[:, GAP], h * end[:, RATE], h * h * end[:, ACCEL]
-    return np.stack([g0 + 0.2 * d0, g0 + 0.4 * d0 + 0.05 * a0, g1 - 0.4 * d1 + 0.05 * a1, g1 - 0.2 * d1], axis=1)
-
-
-def _check_between(machine: Machine, trajectory: Trajectory, i: int, c: int, held: list[int], start: Array, end: Array) -> None:
-    """Refusal where the gap of contact c has a minimum near zero strictly between rows i and i + 1."""
-    t0, t1 = float(trajectory.t[i]), float(trajectory.t[i + 1])
-    if not (start[RATE] < 0.0 < end[RATE]):  # with one minimum at most, as steps are short
-        return
-    time = t0 - (t1 - t0) * start[RATE] / (end[RATE] - start[RATE])
-    for _ in range(NEWTON_STEPS):
-        q, v = trajectory.at(time)
-        gap, rate, accel = machine.gaps(time, q, v, held)[c]
-        if accel <= 0.0 or not t0 < time - rate / accel < t1:
-            return
-        time -= rate / accel
-    if abs(gap) <= REACH:
-        _refuse(machine, time, c, float(gap))
+    return np.array([g0 + 0.2 * d0, g0 + 0.4 * d0 + 0.05 * a0, g1 - 0.4 * d1 + 0.05 * a1, g1 - 0.2 * d1])
 
 
 def _refuse(machine: Machine, time: float, c: int, gap: float) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.contact.candidates import Candidates
 from urdf_gibbs.engine.kernel import c_function
+from urdf_gibbs.locks import Lock
 from urdf_gibbs.sensitivity.columns import PARAMETERS, TORQUE, Columns
 from urdf_gibbs.sensitivity.differences import differentiate_rows
 from urdf_gibbs.sensitivity.layout import Variation
@@ -18,7 +21,7 @@ from urdf_gibbs.sensitivity.variation import accelerate, cross
 from urdf_gibbs.simulation import rows
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.layout import ACCEL, GAP, GRADIENT, OK, PRESENT, RATE
+from urdf_gibbs.simulation.layout import ACCEL, GAP, GRADIENT, OK, PRESENT, RATE, System
 from urdf_gibbs.simulation.program import Program
 
 Array = NDArray[np.float64]
@@ -51,24 +54,48 @@ class Rows:
         return Rows(*(getattr(self, name)[which] for name in ROWS))
 
 
+class Workshop(NamedTuple):
+    """A program of a simulation and its contacts, used by one Machine at a time."""
+
+    candidates: Candidates
+    program: Program
+
+
+_idle: WeakKeyDictionary[Description, list[Workshop]] = WeakKeyDictionary()  # a program takes longer to make than most sensitivities
+
+
 class Machine:
-    """Integrates z = (q, v, X) of a description, and differentiates rows of contacts. One call at a time."""
+    """Integrates z = (q, v, X) of a description, and differentiates rows of contacts: ``with machine:``, in one thread at a time."""
+
+    candidates: Candidates
+    program: Program
+    system: System
 
     def __init__(self, description: Description, columns: Columns, most: int) -> None:
         self.robot, self.columns, self.description = description.robot, columns, description
-        self.candidates = description.candidates()
-        self.program = Program(description, self.candidates)
-        self.system = self.program.system
         self.nq, self.nv = self.robot.nq, self.robot.nv
         x, y, z = description.gravity.tolist()
-        self._functions = [c_function(self.robot, "forward_dynamics_derivatives", (x, y, z))]
-        if PARAMETERS in columns.places:
-            self._functions.append(c_function(self.robot, "torque_regressor", (x, y, z)))
-        addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in self._functions]
-        longest = min(description.longest_step(self.candidates), LONGEST_STEP)
-        self.variation = _variation(description, columns, most, addresses, TIMES * longest)
+        names = ["forward_dynamics_derivatives", *(["torque_regressor"] if PARAMETERS in columns.places else [])]
+        self._functions = [c_function(self.robot, name, (x, y, z)) for name in names]
+        self.variation = _variation(description, columns, most, [_address(function) for function in self._functions])
         self._mass = self.robot.kernel("mass_matrix")
-        self._n = self.nq + self.nv
+        self._n, self._lock = self.nq + self.nv, Lock()
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        idle = _idle.setdefault(self.description, [])
+        try:
+            self._workshop = idle.pop()
+        except IndexError:
+            found = self.description.candidates()
+            self._workshop = Workshop(found, Program(self.description, found))
+        self.candidates, self.program = self._workshop
+        self.system, self.touching = self.program.system, self.candidates.touching
+        self.variation.time_spacing = TIMES * min(self.description.longest_step(self.candidates), LONGEST_STEP)
+
+    def __exit__(self, *problem: object) -> None:
+        _idle[self.description].append(self._workshop)
+        self._lock.__exit__()
 
     # flight -------------------------------------------------------------------------------------------
 
@@ -114,7 +141,7 @@ class Machine:
         state.y[: self.nq], state.y[self.nq :] = q, v
         state.K[0, self.nq :] = self.acceleration(t, q, v, held)[0]
         self._check(self.program.update_gaps(t, PRESENT), t)
-        return np.asarray(state.gaps[: self.candidates.touching, [GAP, RATE, ACCEL]] / state.gaps[: self.candidates.touching, [GRADIENT]])
+        return np.asarray(state.gaps[: self.touching, [GAP, RATE, ACCEL]] / state.gaps[: self.touching, [GRADIENT]])
 
     def impulses(self, law: int, K: Array, u: Array, e: Array) -> tuple[Array, float]:
         """Impulses (k,) by a law or problem of the simulation (``solve`` of simulation/rows.py), and its certificate."""
@@ -171,7 +198,7 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _variation(description: Description, columns: Columns, most: int, addresses: list[int], time_spacing: float) -> Variation:
+def _variation(description: Description, columns: Columns, most: int, addresses: list[int]) -> Variation:
     robot, m, k = description.robot, columns.count, max(1, most)
     nq, nv = robot.nq, robot.nv
     size = nq + nv + 2 * nv * m
@@ -187,7 +214,6 @@ def _variation(description: Description, columns: Columns, most: int, addresses:
         atol=description.atol,
         length=1e-2,
         spacing=SPACINGS[0],
-        time_spacing=time_spacing,
         **{name: np.zeros(size) for name in ("z", "new")},
         K=np.zeros((STAGES + 1, size)),
         scale=np.zeros(m),

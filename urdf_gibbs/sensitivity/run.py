@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.arguments import within
 from urdf_gibbs.errors import ArgumentError, SensitivityError
 from urdf_gibbs.sensitivity.columns import Columns, Q, V, columns_of, contact_name
-from urdf_gibbs.sensitivity.grazing import GONE, check_grazing
+from urdf_gibbs.sensitivity.grazing import Grazing
 from urdf_gibbs.sensitivity.impact import pseudo_inverse
 from urdf_gibbs.sensitivity.machine import Machine
 from urdf_gibbs.sensitivity.refusal import Refusal
@@ -30,12 +30,11 @@ OFF = 1e-6  # relative: how far sensitivities after an impact may be from those 
 
 
 class Hold(NamedTuple):
-    """A contact that is held, from ``start`` to ``end`` [s]; ``bounced``: an infinite sequence of bounces came before."""
+    """A contact that is held, from ``start`` to ``end`` [s]."""
 
     contact: int
     start: float
     end: float
-    bounced: bool
 
 
 def sensitivity(trajectory: Trajectory, wrt: str | Iterable[str] = "start", until: float | None = None) -> Sensitivity:
@@ -80,10 +79,7 @@ class _Run:
     def __post_init__(self) -> None:
         trajectory = self.trajectory
         index = {name: c for c, name in enumerate(trajectory.contact_names)}
-        self.holds = [
-            Hold(index[contact_name(phase.point, phase.wall)], phase.start, phase.end, bool(np.isfinite(phase.accumulation)))
-            for phase in trajectory.phases
-        ]
+        self.holds = [Hold(index[contact_name(phase.point, phase.wall)], phase.start, phase.end) for phase in trajectory.phases]
         self.index = index
         most = max([len(impact.points) for impact in trajectory.impacts], default=0) + len({hold.contact for hold in self.holds})
         self.machine = Machine(self.description, self.columns, most)
@@ -92,14 +88,12 @@ class _Run:
         self.values = np.zeros((len(self.t), 2 * self.machine.nv, self.columns.count))
         self.saltations: list[Saltation] = []
         self.rows = 0  # that are known
-        q, v = self._state(0)
-        gaps = self.machine.gaps(float(self.t[0]), q, v, self._held(self.t[0]))
-        self.near = set(np.flatnonzero(gaps[:, 0] <= GONE).tolist())  # contacts that may touch their walls without striking them
 
     def whole(self) -> Sensitivity:
         """The sensitivity of all rows; SensitivityError with those before the time at which there is none."""
         try:
-            self._fill()
+            with self.machine:
+                self._fill()
         except Refusal as refusal:
             before = self._result() if self.rows else None
             raise SensitivityError(refusal.reason, refusal.time, refusal.contacts, refusal.spread, before) from None
@@ -111,21 +105,24 @@ class _Run:
         return Sensitivity(t, values, self.columns.names, dict(self.columns.places), tuple(self.saltations), self._onwards)
 
     def _fill(self) -> None:
-        t, held = self.t, self._held(self.t[0])
+        t, held, changed = self.t, self._held(self.t[0]), False
         X = self._start(held)
         self._keep(X)
+        grazing = Grazing(self.machine, self.trajectory, held)
         for i in range(len(t) - 1):
             if t[i + 1] == t[i]:
                 after = self._held(t[i])
                 X = self._through_impact(i, X, held, after)
-                held = after
+                held, changed = after, True
             else:
-                self._change(i, held)
-                held = self._held(t[i])
+                before, held = held, self._held(t[i])
+                if held != before:
+                    self._change(i, before, held)
+                    changed = True
                 if i + 1 < len(self.trajectory) and t[i + 1] == self.trajectory.t[i + 1]:
-                    self._mind_strikes(i)
-                    check_grazing(self.machine, self.trajectory, i, held, self.near)
-                X = self._fly(i, float(t[i + 1]), X)
+                    grazing.near |= self._busy(i)
+                    grazing.check(i, held, changed)
+                X, changed = self._fly(i, float(t[i + 1]), X), False
             self._keep(X)
 
     def _keep(self, X: Array) -> None:
@@ -139,13 +136,12 @@ class _Run:
         """The contacts that are held from this time on."""
         return sorted({hold.contact for hold in self.holds if hold.start <= time < hold.end})
 
-    def _mind_strikes(self, i: int) -> None:
-        """Add the contacts that strike, are held or released at rows i and i + 1 to those near their walls."""
+    def _busy(self, i: int) -> set[int]:
+        """The contacts that strike, begin to be held or are released at rows i and i + 1."""
         times = self.t[i : i + 2].tolist()
-        self.near |= {hold.contact for hold in self.holds if hold.start in times or hold.end in times}
-        for impact in self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]:
-            if impact.time in times:
-                self.near |= set(self._contacts(impact))
+        held = {hold.contact for hold in self.holds if hold.start in times or hold.end in times}
+        around = self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]
+        return held | {c for impact in around if impact.time in times for c in self._contacts(impact)}
 
     def _contacts(self, impact: Impact) -> list[int]:
         return [self.index[contact_name(*both)] for both in zip(impact.points, impact.walls, strict=True)]
@@ -177,7 +173,8 @@ class _Run:
 
     def _onwards(self, row: int, time: float) -> Array:
         """X at a time after a row and before the next."""
-        return self._fly(row, time, self.values[row])
+        with self.machine:
+            return self._fly(row, time, self.values[row])
 
     def _through_impact(self, i: int, X: Array, held: list[int], after: list[int]) -> Array:
         t = float(self.t[i])
@@ -199,19 +196,16 @@ class _Run:
         self.saltations.append(passed)
         return X
 
-    def _change(self, i: int, held: list[int]) -> None:
+    def _change(self, i: int, held: list[int], now: list[int]) -> None:
         """Refuse contacts that begin to be held without an impact, and releases at which the acceleration jumps."""
-        t, now = float(self.t[i]), self._held(self.t[i])
+        t = float(self.t[i])
         begun = [c for c in now if c not in held]
-        if begun and i > 0:
+        if begun:
             reason = "a contact comes to rest without an impact, as at the end of bouncing or where it grazes its wall"
             raise Refusal(reason, t, self.machine.names(begun))
-        if now == held:
-            return
-        q, v = self._state(i)
-        before, after = (self.machine.acceleration(t, q, v, which)[0] for which in (held, now))
+        before, after = (self.machine.acceleration(t, *self._state(i), which)[0] for which in (held, now))
         jump = float(np.abs(after - before).max())
-        if i > 0 and jump > JUMP * max(1.0, float(np.abs(before).max())):
+        if jump > JUMP * max(1.0, float(np.abs(before).max())):
             reason = f"accelerations jump by {jump:.3g} where a contact is released"
             raise Refusal(reason, t, self.machine.names([c for c in held if c not in now]), jump)
 
