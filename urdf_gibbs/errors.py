@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from urdf_gibbs.robot.findings import Finding
+    from urdf_gibbs.sensitivity.values import Sensitivity
     from urdf_gibbs.simulation.trajectory import Trajectory
 
 
@@ -87,6 +88,21 @@ class SimulationError(UrdfGibbsError, RuntimeError):
 def _short(values: NDArray[Any]) -> str:
     listed = ", ".join(f"{value:.6g}" for value in values[:12])
     return f"[{listed}{', ...' if len(values) > 12 else ''}]"
+
+
+class SensitivityError(UrdfGibbsError, ArithmeticError):
+    """A motion has no derivative at ``time`` [s], or none that is covered: ``reason``, and the ``contacts`` ("point|wall") that matter.
+
+    ``spread`` tells how far apart outcomes are that belong to motions as near as you like: of contacts that close together the largest
+    difference of a velocity after the impact over the orders in which they may close [rad/s, m/s], of a contact that grazes the distance
+    by which it would miss a wall farther away [m]; NaN where it does not matter. ``sensitivity`` is what was computed before that time,
+    None where nothing was.
+    """
+
+    def __init__(self, reason: str, time: float, contacts: Sequence[str], spread: float, sensitivity: Sensitivity | None) -> None:
+        self.reason, self.time, self.contacts, self.spread, self.sensitivity = reason, time, tuple(contacts), spread, sensitivity
+        listed = f" ({', '.join(self.contacts[:12])}{', ...' if len(self.contacts) > 12 else ''})" if self.contacts else ""
+        super().__init__(f"the motion has no derivative here from t = {time:.9g} s on: {reason}{listed}")
 
 
 class MissingExtraError(UrdfGibbsError, ImportError):

@@ -40,13 +40,13 @@ LIBRARY = (
 )
 EXTERNAL = frozenset(MEMORY + LIBRARY)  # all functions that the module may call
 # Parts with long loops over numbers, which gain by being vectorised for this CPU. Elsewhere that takes more time than it saves.
-VECTORISED = frozenset({"contact_problem", "contact_search", "flight", "held", "rows"})
+VECTORISED = frozenset({"contact_problem", "contact_search", "flight", "held", "rows", "variation"})
 BUILDING = "the driver's sources have changed since it was compiled: Numba compiles them, which takes about a minute (make driver keeps it)"
 
 
 def sources() -> list[Path]:
     """All files that are compiled into the driver."""
-    files = sorted(path for room in ("contact", "engine", "simulation") for path in (PACKAGE / room).glob("**/*.py"))
+    files = sorted(path for room in ("contact", "engine", "sensitivity", "simulation") for path in (PACKAGE / room).glob("**/*.py"))
     return [path for path in files if path.name in ALSO_COMPILED or DECORATED.search(path.read_bytes())]
 
 

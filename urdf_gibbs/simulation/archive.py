@@ -107,6 +107,7 @@ def read_trajectory(file: BinaryIO) -> Trajectory:
         settings=header["settings"],
         statistics=header["statistics"],
         dense=stored.get("dense"),
+        description=None,
     )
 
 

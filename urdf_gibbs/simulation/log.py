@@ -31,6 +31,7 @@ class Facts:
     The last of them, for each entry of ``rubbing``, are the dry friction of joints: entries of v.
     """
 
+    description: Description
     robot: Robot
     gravity: Array
     points: tuple[str, ...]
@@ -47,6 +48,7 @@ class Facts:
         surfaces, contacts = candidates.surfaces, candidates.contacts
         moving = [kind == 0 and bool(surfaces.integers[i, MOVES]) for kind, i in zip(contacts.kind, contacts.surface, strict=True)]
         return cls(
+            description=description,
             robot=description.robot,
             gravity=description.gravity,
             points=candidates.points,
@@ -152,4 +154,5 @@ class Log:
             settings=PlainSettings(facts.settings, duration=duration),
             statistics=statistics,
             dense=F[1:] if self._dense and len(F) else None,
+            description=facts.description,
         )

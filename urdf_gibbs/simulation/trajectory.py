@@ -28,6 +28,8 @@ from urdf_gibbs.simulation.plain import plain, put_array, read_only, set_field
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from urdf_gibbs.sensitivity.values import Sensitivity
+    from urdf_gibbs.simulation.description import Description
     from urdf_gibbs.view.show import View
     from urdf_gibbs.walls import Wall
 
@@ -96,6 +98,7 @@ class Trajectory:
         dense: Coefficients (N - 1, 7, nq + nv) of the DOP853 interpolant of each segment between rows. Without it, None, states between
             rows come from cubic Hermite polynomials of q, with an error of the fourth order in the segment's length for q and of the
             third for v.
+        description: What was simulated, walls and functions included; not kept in files and pickles: None.
     """
 
     robot: Robot
@@ -114,6 +117,10 @@ class Trajectory:
     settings: dict[str, Any] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
     dense: Array | None = None
+    description: Description | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "description": None}  # it may contain functions, which cannot be pickled
 
     def __post_init__(self) -> None:
         n, nq, nv = np.size(self.t), self.robot.nq, self.robot.nv
@@ -220,6 +227,27 @@ class Trajectory:
         kinetic = np.asarray(kinetic_energy(self.robot, self.q, self.v))
         potential = np.asarray(potential_energy(self.robot, self.q, gravity=self.gravity))
         return Energies(*(read_only(energy) for energy in (kinetic, potential, kinetic + potential)))
+
+    def sensitivity(self, wrt: str | Iterable[str] = "start", until: float | None = None) -> Sensitivity:
+        """Derivatives of the states, through flight, impacts, held contacts and their release.
+
+        Args:
+            wrt: What to differentiate with respect to, one name or several: "start" ("q" and "v"), "q", "v", "parameters" (10 inertial
+                parameters of each body), "restitution" (of each contact that strikes with more than 0) or "torque" (a constant torque).
+            until: The last time [s]; None: that of the trajectory.
+
+        Returns:
+            d(q, v)/d(columns) at all rows.
+
+        Raises:
+            SensitivityError: The motion has no derivative, or none that is covered: where contacts that influence each other close
+                together, where one grazes its wall, where bouncing accumulates, with friction, soil, controllers or time stepping. It
+                tells the time and has with it what was computed before.
+            ArgumentError: An argument is wrong, or the trajectory does not come from ``simulate`` in this process.
+        """
+        from urdf_gibbs.sensitivity.run import sensitivity
+
+        return sensitivity(self, wrt, until)
 
     def to_dataframe(self) -> Any:
         """A pandas table of the rows.
