@@ -22,6 +22,6 @@ def worst(found: Array, expected: Derivatives) -> float:
     errors = [0.0]
     for one, other in zip(found, (expected.q, expected.v, expected.third), strict=True):
         error, size = float(np.max(np.abs(one - other), initial=0.0)), float(np.max(np.abs(other), initial=0.0))
-        if not error == 0.0:  # not a number is an error too
+        if error != 0.0:  # not a number is an error too
             errors.append(error / size if size else np.inf)
     return float(np.max(errors))

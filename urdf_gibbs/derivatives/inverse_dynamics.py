@@ -1,8 +1,8 @@
 """Derivatives of the inverse dynamics by one recursion in local frames (docs/pages/formulations/derivatives.md).
 
 tau_i depends on joint j where one of them carries the other:
-- j carries i: the points of subtree i get d_a + beta x r + 2 d_omega x r' (motion.py). Axis i = (s, l) weighs them with s x r + l, which leaves
-  d_a . F + beta . N + d_omega . Q with F = sum m (s x r + l), N = sum m r x (s x r + l), Q = 2 sum m r' x (s x r + l).
+- j carries i: the points of subtree i get d_a + beta x r + 2 d_omega x r' (motion.py). Axis i = (s, l) weighs them with s x r + l, which
+  leaves d_a . F + beta . N + d_omega . Q with F = sum m (s x r + l), N = sum m r x (s x r + l), Q = 2 sum m r' x (s x r + l).
 - i carries j: the wrench (n, f) of subtree j changes by that of these accelerations and, where j is displaced, by being displaced itself,
   (s x n + l x f, s x f).
 F, N, Q and the changes of the wrench walk from joint to joint towards the root: 21 numbers, whatever the size of the subtree.
@@ -126,7 +126,7 @@ def _start(result: Derivatives, carried: Carried, c: int, subtree: Subtree, k: i
 
 
 def _wrench(subtree: Subtree, G: Vector, change: Change, k: int, about: Scalar, turning: Vector) -> tuple[Vector, Vector]:
-    """(n, f) of d_a + beta x r + 2 d_omega x r' over the subtree; ``turning``: 2 omega x (Sigma d_omega), omega that of the rates' frame."""
+    """(n, f) of d_a + beta x r + 2 d_omega x r' over the subtree; ``turning``: 2 omega x (Sigma d_omega), omega of the rates' frame."""
     J = subtree.J
     n = J.h.cross(change.a) + by_inertia(J.Sigma, change.beta, k, about) + (by_rates(subtree.P.T, change.omega) - turning)
     f = J.m * change.a + change.beta.cross(J.h) + change.omega.cross(G)

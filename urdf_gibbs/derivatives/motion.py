@@ -1,8 +1,8 @@
 """How the motion of a subtree changes with the joint that carries it (docs/pages/formulations/derivatives.md).
 
-D_j is the frame at the origin of body j that is attached to the parent: in the axes W_j before the motion of a one-axis joint, in those of
-the body for the others. A displacement of joint j is a rigid one of its subtree, constant in D_j; seen from the displaced frame, the subtree
-moves as before and D_j moves otherwise. A velocity of joint j turns the body's frame. Either way all points of the subtree get
+D_j is the frame at the origin of body j that is attached to the parent: in the axes W_j before the motion of a one-axis joint, in those
+of the body for the others. A displacement of joint j is a rigid one of its subtree, constant in D_j; seen from the displaced frame, the
+subtree moves as before and D_j moves otherwise. A velocity of joint j turns the body's frame. Either way all points of the subtree get
 
     d_a + beta x r + 2 d_omega x r'        r, r': position and velocity relative to the body's origin,
 

@@ -33,7 +33,7 @@ def derivative_matrices(model: LocalModel, q: Scalars, v: Scalars, a: Scalars, g
     states = np.broadcast_shapes(*(np.shape(x) for x in (*q, *v, *a, *gravity)))
     found = np.zeros((3, model.nv, model.nv, *states))
     by_q, by_v, by_a = found
-    result = Derivatives(by_q, by_v, by_a, Vector.zeros(model.nv))  # type: ignore[arg-type]  # entries are added in place
+    result = Derivatives(by_q, by_v, by_a, Vector.zeros(model.nv))  # entries are added in place
     bodies = carried_bodies(model, q, v, a, gravity)
     doubled = doubled_velocities(bodies)
     waiting: list[list[Side]] = [[] for _ in bodies]

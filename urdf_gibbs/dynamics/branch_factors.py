@@ -10,7 +10,7 @@ from urdf_gibbs.dynamics.scalar import is_zero, mul, reciprocal, sub
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """L: its rows without the ones of the diagonal; the diagonal of D (``pivots``) and its reciprocals. ``above``: by row, where L is not 0."""
+    """L: its rows without the ones of the diagonal; the diagonal of D (``pivots``), reciprocals. ``above``: by row, where L is not 0."""
 
     L: list[list[Scalar]]
     pivots: list[Scalar]

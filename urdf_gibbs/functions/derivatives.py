@@ -1,7 +1,7 @@
 """Derivatives of inverse and forward dynamics as matrices.
 
-Derivatives with respect to q are in tangent space: column j is the change along q (+) e_j as ``Robot.integrate`` moves it, so that they have
-nv columns. For a floating base the first six are linear and angular displacements in its own axes, as in Pinocchio.
+Derivatives with respect to q are in tangent space: column j is the change along q (+) e_j as ``Robot.integrate`` moves it, so that they
+have nv columns. For a floating base the first six are linear and angular displacements in its own axes, as in Pinocchio.
 """
 
 from __future__ import annotations
