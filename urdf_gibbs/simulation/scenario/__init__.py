@@ -23,6 +23,12 @@
     modes = "y=clamped-free:2"      # and length, direction, mass_per_length, EI_y, EI_z, EA, GJ, kGA, J = [J'x, J'y, J'z],
     EI_z = 1000.0                   # damping = zeta or [alpha, beta], theory, foreshortening, elastic_rotary
 
+    [links.link2]                   # another inertia than the URDF's of a rigid link; what it does not give stays
+    mass = 1.2                      # kg
+    centre_of_mass = [0.1, 0, 0]    # m, in the link's frame
+    inertia = [0.1, 0, 0, 0.1, 0, 0.1]        # ixx, ixy, ixz, iyy, iyz, izz about it [kg m^2]
+    # scale = 1.1                   # in their place: of mass and inertia together
+
     [start]                         # by joint; what is not named is at zero
     q1 = "pi/6"                     # planar joint: [x, y, angle]
     "link1.elastic" = [0.01, 0.0]   # of an elastic link; or "link1.elastic.y1" = 0.01

@@ -17,13 +17,15 @@ import numpy as np
 from urdf_gibbs.arguments import path_of
 from urdf_gibbs.bundled import scenario_names, scenario_path
 from urdf_gibbs.robot.findings import one_line
+from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.contacts import read_friction, read_joint_friction, read_pairs, read_points, read_soil
 from urdf_gibbs.simulation.scenario.controller import read_controller
+from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.lines import key_lines
 from urdf_gibbs.simulation.scenario.model import Reference, ReferenceImpact, Scenario
 from urdf_gibbs.simulation.scenario.problems import Problem, ScenarioError
-from urdf_gibbs.simulation.scenario.robot import read_robot
+from urdf_gibbs.simulation.scenario.robot import read_robot, with_links
 from urdf_gibbs.simulation.scenario.start import by_joint, position, velocity
 from urdf_gibbs.simulation.scenario.values import Values
 
@@ -45,13 +47,18 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         ScenarioError: The file cannot be used; all of its problems are with it.
         UrdfError: The file of the robot alone is at fault.
     """
+    return parse_scenario(*scenario_text(path))
+
+
+def scenario_text(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The TOML of a file, or of a bundled scenario by its name, and the file's path; errors as of ``read_scenario``."""
     file = path_of(path, "path")
     try:
         with open(file, "rb") as opened:
             data = opened.read()
     except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the name
         if file in scenario_names():
-            return read_scenario(scenario_path(file))
+            return scenario_text(scenario_path(file))
         reason = getattr(problem, "strerror", None) or str(problem)
         expected = f"a readable TOML file, or a bundled scenario: {', '.join(scenario_names())}"
         raise ScenarioError([Problem(one_line(file), 0, "file", reason, expected)]) from None
@@ -60,11 +67,16 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise ScenarioError([Problem(file, line, "syntax", f"byte 0x{data[problem.start]:02x}", "UTF-8")]) from None
-    return parse_scenario(text, file)
+    return text, file
 
 
 def parse_scenario(text: str, file: str = "<text>") -> Scenario:
     """The scenario in a TOML text; relative names are looked up in the folder of ``file``."""
+    return scenario_of(*parsed(text, file), file)
+
+
+def parsed(text: str, file: str = "<text>") -> tuple[dict[str, Any], dict[Keys, int]]:
+    """The tables of a TOML text, and the line of each key."""
     try:
         content = tomllib.loads(text)
         lines = key_lines(text.replace("\r\n", "\n"))
@@ -72,8 +84,13 @@ def parse_scenario(text: str, file: str = "<text>") -> Scenario:
         raise ScenarioError([Problem(file, 1, "syntax", "values nested too deeply", "TOML")]) from None
     except ValueError as problem:
         raise ScenarioError([_syntax(problem, text, file)]) from None
+    return content, lines
+
+
+def scenario_of(content: dict[str, Any], lines: dict[Keys, int], file: str = "<text>", robot: Robot | None = None) -> Scenario:
+    """The scenario in the tables of a file, which are not changed; ``robot``: of [robot] and [[flexible]], if read before."""
     values = Values(file, lines)
-    scenario = _scenario(values, content)
+    scenario = _scenario(values, content, robot)
     if scenario is None:
         raise values.error()
     return scenario
@@ -87,13 +104,14 @@ def _syntax(problem: ValueError, text: str, file: str) -> Problem:
     return Problem(file, line, "syntax", one_line(message[: at.start()] if at else message), "TOML")
 
 
-def _scenario(values: Values, content: dict[str, Any]) -> Scenario | None:
+def _scenario(values: Values, content: dict[str, Any], robot: Robot | None) -> Scenario | None:
     """The scenario of a file's content; None where something is wrong with it."""
     top = values.record((), content, schema.TOP)
     assert top is not None  # a file is a table
-    robot = read_robot(values, top["robot"], top["flexible"])
+    robot = read_robot(values, top["robot"], top["flexible"]) if robot is None else robot
     if robot is None:
         return None
+    robot = with_links(values, top["links"], robot)
     q0 = by_joint(values, "start", top["start"], robot, robot.neutral(), position)
     v0 = by_joint(values, "start_velocity", top["start_velocity"], robot, np.zeros(robot.nv), velocity)
     torque = by_joint(values, "torques", top["torques"], robot, np.zeros(robot.nv), velocity)

@@ -7,18 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from urdf_gibbs.bundled import model_names, model_path
-from urdf_gibbs.errors import UrdfError
+from urdf_gibbs.errors import ArgumentError, UrdfError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.flexible import checked_entry
 from urdf_gibbs.robot.load import load, load_elastic, read_root, source_text
 from urdf_gibbs.robot.meshes import inside, too_wide
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.spatial import NO_INERTIA
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.lines import line_of
-from urdf_gibbs.simulation.scenario.problems import shown
+from urdf_gibbs.simulation.scenario.problems import one_of, shown
 from urdf_gibbs.simulation.scenario.values import Values
 
 # The key of [[flexible]] that a finding with this code refers to; numbers and flags have been read by then.
@@ -71,6 +74,35 @@ def _file(values: Values, name: str) -> Path | None:
     bundled = ", ".join(model_names())
     values.wrong(("robot", "file"), f"{shown(name)}: no such file", f"a URDF file, relative to this file, or a bundled model: {bundled}")
     return None
+
+
+def with_links(values: Values, given: dict[str, Any] | None, robot: Robot) -> Robot:
+    """The robot with the inertias of the tables [links.NAME]."""
+    for name, entry in (given or {}).items():
+        path, before = ("links", name), len(values.problems)
+        table = values.record(path, entry, schema.LINK)
+        if name not in robot.link_names:
+            values.wrong(path, "unknown link", one_of(name, robot.link_names))
+        elif table is not None and "scale" in table and len(table) > 1:
+            values.wrong((*path, "scale"), "given beside others", "scale, or mass, centre_of_mass and inertia")
+        elif table and len(values.problems) == before:
+            try:
+                robot = _with_inertia(robot, name, table)
+            except ArgumentError as problem:  # it is elastic
+                values.wrong(path, str(problem))
+    return robot
+
+
+def _with_inertia(robot: Robot, name: str, table: dict[str, Any]) -> Robot:
+    if "scale" in table:
+        own = next((link.inertial for link in robot.links if link.name == name), None) or NO_INERTIA
+        scale = table["scale"]
+        return robot.with_inertia(name, scale * own.mass, inertia=scale * np.reshape(own.inertia, (3, 3)))
+    tensor = None
+    if "inertia" in table:
+        xx, xy, xz, yy, yz, zz = table["inertia"]
+        tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    return robot.with_inertia(name, table.get("mass"), table.get("centre_of_mass"), tensor)
 
 
 # elastic links ----------------------------------------------------------------------------------------

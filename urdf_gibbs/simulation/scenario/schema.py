@@ -299,6 +299,11 @@ def controller(kind: str) -> Record:
 
 SOIL_NUMBERS = {name: Key(Number(least=low, most=high)) for name, (low, high) in SOIL_LIMITS.items()}
 SOIL = Record({"kind": Key(Choice(tuple(SOILS)), "lunar"), **SOIL_NUMBERS})
+INERTIA = Numbers(6, "ixx, ixy, ixz, iyy, iyz, izz as in a URDF, about the centre of mass, in the link's axes [kg m^2]")
+LINK = Record(
+    {"mass": Key(NOT_NEGATIVE), "centre_of_mass": Key(VECTOR), "inertia": Key(INERTIA), "scale": Key(Number(above=0.0))},
+    "a table with mass, centre_of_mass and inertia, or scale",
+)
 SECTIONS = "three numbers of zero or more: J'x J'y J'z [kg m]"
 FLEXIBLE = Record(
     {
@@ -359,6 +364,7 @@ TOP = Record(
         "contacts": Key(CONTACTS, {"pairs": (), "joint_limits": False, "damping": False, "joint_friction": 0.0}),
         "soil": Key(SOIL),
         "flexible": Key(Deferred(), ()),
+        "links": Key(Record(None), {}),
         "walls": Key(Items(Instance(KINDS, "a table with the wall's kind"), "[[walls]], one for each wall"), ()),
         "reference": Key(REFERENCE),
     }
