@@ -105,6 +105,14 @@ class SensitivityError(UrdfGibbsError, ArithmeticError):
         super().__init__(f"the motion has no derivative here from t = {time:.9g} s on: {reason}{listed}")
 
 
+class SweepError(UrdfGibbsError, RuntimeError):
+    """A sweep that could not go on: ``reason``. ``done`` of ``chunks`` files are whole and kept; the same call does the rest."""
+
+    def __init__(self, reason: str, done: int, chunks: int) -> None:
+        self.reason, self.done, self.chunks = reason, done, chunks
+        super().__init__(f"{reason}; {done} of {chunks} files of rows are whole and kept, the same sweep once more does the rest")
+
+
 class MissingExtraError(UrdfGibbsError, ImportError):
     """Something needs ``package``, which the core does not bring; the ``extra`` of the distribution does."""
 

@@ -25,6 +25,9 @@ EXTRAS = {  # by the name that is imported
     "jaxlib": "jax",
     "torch": "torch",
     "scipy": "control",
+    "pyarrow": "sweep",
+    "dask": "dask",
+    "distributed": "dask",
 }
 
 

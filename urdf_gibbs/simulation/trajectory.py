@@ -6,7 +6,6 @@ States are (q, v) of the robot; points, normals and velocities of impacts are in
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +23,7 @@ from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.impact_values import Impact, LazyImpacts
 from urdf_gibbs.simulation.plain import plain, put_array, read_only, set_field
+from urdf_gibbs.simulation.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -366,17 +366,8 @@ class Trajectory:
         from urdf_gibbs.simulation.archive import arrays_of
 
         arrays = arrays_of(self)
-        target = path.resolve()
-        part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        try:
-            with open(part, "xb") as file:
-                np.savez(file, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with whole_file(path) as file:
+            np.savez(file, **arrays)
         return path
 
     @classmethod

@@ -1,0 +1,128 @@
+"""The scenario of a question, unpacked on this machine, and that of each of its runs."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from urdf_gibbs.arguments import shown
+from urdf_gibbs.errors import ArgumentError, UrdfWarning
+from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.hashed import hashable
+from urdf_gibbs.simulation.scenario import Scenario, ScenarioError
+from urdf_gibbs.simulation.scenario.problems import dotted
+from urdf_gibbs.simulation.scenario.reader import scenario_of
+from urdf_gibbs.simulation.simulator import Simulator
+from urdf_gibbs.sweeps.bundle import SCENE
+from urdf_gibbs.sweeps.question import Question
+
+STARTS = ("start", "start_velocity", "duration")  # keys that leave the simulator as it is
+MOST_TRIED = 500  # values of a list that are tried before anything runs: the first, the last and others between
+
+
+class Scene:
+    """A question's scenario with its files in a folder of its own, which goes when the object does."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._folder = tempfile.TemporaryDirectory(prefix="urdf_gibbs_sweep_")
+        question.bundle.unpack(Path(self._folder.name))
+        self._file = str(Path(self._folder.name) / SCENE)
+        self._content = question.bundle.content()
+
+    @cached_property
+    def base(self) -> Scenario:
+        """As the file has it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UrdfWarning)  # the user has seen it when the file was read
+            return scenario_of(self._content, {}, self._file)
+
+    @cached_property
+    def _robot(self) -> Robot | None:
+        """The robot before [links] changes it; None where the parameters need it to be read again."""
+        if self.question.varies("robot", "flexible"):
+            return None
+        if "links" not in self._content:
+            return self.base.robot
+        return scenario_of({key: value for key, value in self._content.items() if key != "links"}, {}, self._file).robot
+
+    @property
+    def only_starts(self) -> bool:
+        """Whether all runs have one simulator: only the start and the duration differ, and no controller that begins at the start."""
+        others = any(path[0] not in STARTS for path in self.question.paths.values())
+        return not others and not (self.base.controller is not None and self.question.varies("start"))
+
+    def scenario(self, values: Mapping[str, Any]) -> Scenario:
+        """The scenario with these values of the parameters.
+
+        Args:
+            values: By key.
+
+        Returns:
+            The scenario.
+
+        Raises:
+            ScenarioError: The values cannot be used.
+        """
+        content = self.question.content(values, self._content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UrdfWarning)
+            return scenario_of(content, {}, self._file, self._robot)
+
+    def check(self, original: Scenario) -> None:
+        """Refuse, before anything runs, values that cannot be used: every value of the lists, and the ends of what is drawn.
+
+        Args:
+            original: The scenario at its own place, which the bundle must be equal to.
+
+        Raises:
+            ArgumentError: A value cannot be used; its key is named.
+            ScenarioError: Values cannot be used together.
+        """
+        if not _same(original, self.base):
+            raise ArgumentError(f"{original.file} names files that a sweep cannot carry along, expected files beside it or in packages")
+        design = self.question.design
+        first = {key: column[0] for key, column in design.columns(0, 1).items()}
+        self._blaming(first, tuple(first))
+        for key, values in design.extremes().items():
+            step = max(1, -(-len(values) // MOST_TRIED))
+            for value in [*values[::step], values[-1]]:
+                self._blaming(first | {key: value}, (key,))
+        simulator_of(self.scenario(first))
+
+    def _blaming(self, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+        """Read the scenario of these values; what is wrong with one of the keys is said of it."""
+        try:
+            self.scenario(values)
+        except ScenarioError as refusal:
+            for problem in refusal.problems:
+                for key in keys:
+                    path = dotted(self.question.paths[key])
+                    if problem.key == path or problem.key.startswith((f"{path}.", f"{path}[")):
+                        expected = f", expected {problem.expected}" if problem.expected else ""
+                        raise ArgumentError(f"over: {key}: {problem.value}{expected}") from None
+            if len(keys) == 1:
+                problem = refusal.problems[0]
+                expected = f", expected {problem.expected}" if problem.expected else ""
+                raise ArgumentError(f"over: {keys[0]}={shown(values[keys[0]])}: {problem.key}: {problem.value}{expected}") from None
+            raise
+
+
+def simulator_of(scenario: Scenario) -> Simulator:
+    """A new simulator of a scenario."""
+    arguments = scenario.arguments()
+    for name in ("q0", "v0", "duration"):
+        del arguments[name]
+    return Simulator(**arguments)
+
+
+def _same(one: Scenario, other: Scenario) -> bool:
+    """Whether two readings of a scenario mean the same motion, as far as files could make them differ."""
+    equal = one.robot.fingerprint == other.robot.fingerprint and one.points == other.points
+    return equal and np.array_equal(one.q0, other.q0) and hashable(one.walls) == hashable(other.walls)
