@@ -47,7 +47,9 @@ class Bundle:
         content, _ = parsed(self.text, SCENE)
         robot = next(name for name in self.files if name.rpartition("/")[0] == ROBOT and name.endswith(MARK))
         content = changed(content, ("robot", "file"), robot)
-        content = changed(content, ("robot", "package_dirs"), [PACKAGES] if any(name.startswith(f"{PACKAGES}/") for name in self.files) else [])
+        content = changed(
+            content, ("robot", "package_dirs"), [PACKAGES] if any(name.startswith(f"{PACKAGES}/") for name in self.files) else []
+        )
         for name in self.files:
             folder, _, rest = name.partition("/")
             if folder == TABLES:

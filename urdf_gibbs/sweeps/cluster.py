@@ -1,4 +1,4 @@
-"""Chunks computed by a cluster of dask.distributed. What is sent there is text and bytes, what comes back are the bytes of a Parquet file."""
+"""Chunks computed by a cluster of dask.distributed. Text and bytes are sent there, the bytes of a Parquet file come back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from urdf_gibbs.arguments import shown
 from urdf_gibbs.errors import ArgumentError
@@ -33,13 +33,15 @@ def by_cluster(client: Any, work: Work, name: str, tasks: Iterable[Task]) -> Ite
         WorkerLost: The cluster is gone, or a chunk has ended several workers.
     """
     with extras_named():
-        from distributed import CancelledError, KilledWorker, as_completed, wait  # noqa: F401
+        from distributed import CancelledError, KilledWorker, as_completed
         from distributed.comm.core import CommClosedError
+
+        completed: Any = as_completed
 
     waiting, running = iter(tasks), dict[Any, Task]()
     held = client.submit(_held, work, key=f"urdf_gibbs-sweep-{name}", pure=True)  # computed again where its worker ends
     try:
-        ready = as_completed()
+        ready: Any = completed()
         while True:
             room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
             for task in islice(waiting, max(0, room)):
@@ -66,9 +68,9 @@ def client_of(client: Any, address: str | None) -> Iterator[Any]:
         yield client
         return
     with extras_named():
-        from distributed import Client
+        import distributed
     try:
-        own = Client(address, timeout="20s")
+        own: Any = cast(Any, distributed).Client(address, timeout="20s")
     except (OSError, ValueError) as problem:
         raise ArgumentError(f"dask={address!r}: {problem}; expected the address of a scheduler, tcp://HOST:8786 for instance") from None
     try:
@@ -94,4 +96,4 @@ def _chunk(work: Work, name: str, task: Task) -> tuple[Any, ...]:
                 del _workers[next(iter(_workers))]
             _workers[name] = Work(*work).worker()
         worker = _workers[name]
-    return tuple(worker.chunk(task.first, task.count))
+    return tuple(worker.chunk(task.first, task.runs))

@@ -55,7 +55,9 @@ class Design:
             runs = self.points
         self.runs = whole(runs, 1, "runs")
         if not self._drawn and self.runs != self.points:
-            raise ArgumentError(f"runs={runs}, expected {self.points}: nothing is drawn, and so many points have the lists; or leave it out")
+            raise ArgumentError(
+                f"runs={runs}, expected {self.points}: nothing is drawn, and so many points have the lists; or leave it out"
+            )
         if self.runs > MOST_RUNS:
             raise ArgumentError(f"runs={runs}, expected at most {MOST_RUNS}")
 
@@ -116,7 +118,7 @@ def uniforms(seed: int, key: str, first: int, count: int) -> Array:
     generator = np.random.Philox(key=np.frombuffer(digest, dtype="<u8"))
     generator.advance(first // DRAWN)
     raw = generator.random_raw(count + first % DRAWN)[first % DRAWN :]
-    return (raw >> np.uint64(11)) * 2.0**-53
+    return np.asarray((raw >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
 
 def sobol(seed: int, width: int, begin: int, end: int, total: int) -> Array:

@@ -21,7 +21,7 @@ class Task(NamedTuple):
 
     number: int
     first: int
-    count: int
+    runs: int
 
 
 Done = tuple[Task, Chunk]
@@ -35,7 +35,7 @@ def by_threads(worker: Worker, tasks: Iterable[Task], workers: int) -> Iterator[
     """By threads of this process. Whoever ends the iteration early ends the chunks that are being computed."""
     ended = threading.Event()
     with ThreadPoolExecutor(workers, thread_name_prefix="urdf_gibbs sweep") as pool:
-        yield from _as_ready(pool, lambda task: pool.submit(worker.chunk, task.first, task.count, ended.is_set), tasks, workers, ended.set)
+        yield from _as_ready(pool, lambda task: pool.submit(worker.chunk, task.first, task.runs, ended.is_set), tasks, workers, ended.set)
 
 
 def by_processes(work: Work, tasks: Iterable[Task], workers: int) -> Iterator[Done]:
@@ -83,4 +83,4 @@ def _begin(work: Work, ended: Any) -> None:
 
 def _chunk(task: Task) -> Chunk:
     worker, stop = _here[0]
-    return worker.chunk(task.first, task.count, stop)
+    return worker.chunk(task.first, task.runs, stop)

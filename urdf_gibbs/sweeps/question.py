@@ -70,7 +70,15 @@ class Question:
 
     def metadata(self, chunk: int) -> dict[str, Any]:
         """What every file of the sweep carries: the question, its hash, how many runs a file has, and what computes them."""
-        return {"format": FORMAT, "version": VERSION, "hash": self.hash, "chunk": chunk, **self.plain, "paths": dict(self.paths), "versions": versions()}
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "hash": self.hash,
+            "chunk": chunk,
+            **self.plain,
+            "paths": dict(self.paths),
+            "versions": versions(),
+        }
 
     def content(self, values: Mapping[str, Any], base: dict[str, Any]) -> dict[str, Any]:
         """The tables of the scenario of one run; ``base``: those of the bundle."""

@@ -66,7 +66,7 @@ class Sweep:
     @property
     def missing(self) -> int:
         """How many runs are not done yet."""
-        chunk = self.metadata["chunk"]
+        chunk = int(self.metadata["chunk"])
         return self.runs - sum(min(chunk, self.runs - number * chunk) for number in self._store.parts())
 
     @property

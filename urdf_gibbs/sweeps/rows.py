@@ -95,7 +95,11 @@ def fingerprint(quantity: Formula | Callable[..., Any]) -> str:
         source = inspect.getsource(quantity)
     except (OSError, TypeError):
         code = getattr(quantity, "__code__", None)
-        source = repr(quantity) if code is None else f"{code.co_code.hex()} {code.co_names} {[c for c in code.co_consts if not hasattr(c, 'co_code')]}"
+        source = (
+            repr(quantity)
+            if code is None
+            else f"{code.co_code.hex()} {code.co_names} {[c for c in code.co_consts if not hasattr(c, 'co_code')]}"
+        )
     return f"{FUNCTION}{hashlib.sha256(source.encode()).hexdigest()}"
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import shown
+from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError, UrdfWarning
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.hashed import hashable
@@ -21,6 +23,8 @@ from urdf_gibbs.simulation.scenario.reader import scenario_of
 from urdf_gibbs.simulation.simulator import Simulator
 from urdf_gibbs.sweeps.bundle import SCENE
 from urdf_gibbs.sweeps.question import Question
+
+Array = NDArray[np.float64]
 
 STARTS = ("start", "start_velocity", "duration")  # keys that leave the simulator as it is
 MOST_TRIED = 500  # values of a list that are tried before anything runs: the first, the last and others between
@@ -46,11 +50,16 @@ class Scene:
     @cached_property
     def _robot(self) -> Robot | None:
         """The robot before [links] changes it; None where the parameters need it to be read again."""
-        if self.question.varies("robot", "flexible"):
+        if self.reads_robots:
             return None
         if "links" not in self._content:
             return self.base.robot
         return scenario_of({key: value for key, value in self._content.items() if key != "links"}, {}, self._file).robot
+
+    @property
+    def reads_robots(self) -> bool:
+        """Whether every run has a robot of its own, beyond the inertias of links."""
+        return self.question.varies("robot", "flexible")
 
     @property
     def only_starts(self) -> bool:
@@ -120,6 +129,30 @@ def simulator_of(scenario: Scenario) -> Simulator:
     for name in ("q0", "v0", "duration"):
         del arguments[name]
     return Simulator(**arguments)
+
+
+def total_energy(scene: Scene, robot: Robot, gravity: Array, q: Array, v: Array) -> float:
+    """Kinetic and potential energy [J] of one state, always by the same code: the public functions use plain Python at first, and batches
+    are added up in another order, which differs in the last digit.
+
+    Args:
+        scene: Whose robot the code is made for, where only inertias differ.
+        robot: In the state.
+        gravity: (3,) [m/s^2].
+        q: (nq,).
+        v: (nv,).
+
+    Returns:
+        The energy.
+    """
+    if not scene.question.varies("links") or robot.is_flexible:
+        kinetic, potential = kernel(robot, "kinetic_energy")(q, v), kernel(robot, "potential_energy", gravity=None)(q, gravity)
+        return float(kinetic) + float(potential)
+    parameters = robot.parameters.ravel()
+    kinetic = kernel(scene.base.robot, "kinetic_energy", parameters=True)(q, v, parameters)
+    _, x, y, z = kernel(scene.base.robot, "first_moment", parameters=True)(q, parameters).tolist()
+    gx, gy, gz = gravity.tolist()
+    return float(kinetic) - float(gx * x + gy * y + gz * z)
 
 
 def _same(one: Scenario, other: Scenario) -> bool:

@@ -48,10 +48,10 @@ def sweep(
 
     Args:
         scenario: Path of a scenario's file, or the name of a bundled one.
-        over: What each key of the scenario takes: a grid "0:1:21" (from, to, count), a list, a number, or a distribution: "uniform(low, high)",
-            "loguniform(low, high)", "normal(mean, deviation)", "choice(a, b, ...)" or one of scipy.stats with its arguments. Keys are
-            written as "restitution", "start.q3", "gravity[2]", "walls.ground.friction", "links.link2.mass", "controller.kp". Lists are
-            crossed with each other, distributions are sampled.
+        over: What each key of the scenario takes: a grid "0:1:21" (from, to, count), a list, a number, or a distribution:
+            "uniform(low, high)", "loguniform(low, high)", "normal(mean, deviation)", "choice(a, b, ...)" or one of scipy.stats with its
+            arguments. Keys are written as "restitution", "start.q3", "gravity[2]", "walls.ground.friction", "links.link2.mass",
+            "controller.kp". Lists are crossed with each other, distributions are sampled.
         runs: How many; None: as many as the lists have points.
         seed: Of what is drawn. Parameters depend on it and on the run's number alone.
         out: The folder; None: one that goes with the returned object.
@@ -119,8 +119,8 @@ def _write(
     store: Store, motions: Path | None, computed: Iterator[Done], tasks: list[Task], missing: list[Task], progress: Progress | None
 ) -> None:
     """Write chunks as they come; what was begun is ended where that fails."""
-    runs = sum(task.count for task in tasks)
-    done, failed = runs - sum(task.count for task in missing), 0
+    runs = sum(task.runs for task in tasks)
+    done, failed = runs - sum(task.runs for task in missing), 0
     try:
         if progress is not None:
             progress(done, failed, runs)
@@ -128,7 +128,7 @@ def _write(
             if motions is not None:
                 write_motions(motions, chunk.motions)
             store.write(task.number, chunk.data)
-            done, failed = done + task.count, failed + chunk.failures
+            done, failed = done + task.runs, failed + chunk.failures
             if progress is not None:
                 progress(done, failed, runs)
     finally:
@@ -140,11 +140,15 @@ def _resumed(store: Store, asked: Question, chunk: int | None) -> dict[str, Any]
     there, _ = store.question()
     if there["hash"] != asked.hash:
         found = "; ".join(differences(asked.plain, there)) or "the format"
-        raise ArgumentError(f"out={str(store.path)!r} holds another sweep, expected a new folder or the same question; it differs in: {found}")
+        raise ArgumentError(
+            f"out={str(store.path)!r} holds another sweep, expected a new folder or the same question; it differs in: {found}"
+        )
     if chunk is not None and chunk != there["chunk"]:
         raise ArgumentError(f"chunk={chunk}, expected {there['chunk']}, as the files that are there have, or None")
     ours = versions()
-    changed = [f"{name} {version} (now {ours.get(name, 'none')})" for name, version in there["versions"].items() if ours.get(name) != version]
+    changed = [
+        f"{name} {version} (now {ours.get(name, 'none')})" for name, version in there["versions"].items() if ours.get(name) != version
+    ]
     if changed:
         warnings.warn(f"{store.path} was begun by {', '.join(changed)}: last digits may differ between rows", stacklevel=3)
     return asked.metadata(there["chunk"])

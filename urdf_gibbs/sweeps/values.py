@@ -220,7 +220,9 @@ def _checked(key: str, given: Distribution) -> Distribution:
         return given
     import scipy.stats
 
-    known = [name for name in dir(scipy.stats) if isinstance(getattr(scipy.stats, name), scipy.stats.rv_continuous | scipy.stats.rv_discrete)]
+    known = [
+        name for name in dir(scipy.stats) if isinstance(getattr(scipy.stats, name), scipy.stats.rv_continuous | scipy.stats.rv_discrete)
+    ]
     if given.name not in known:
         near = difflib.get_close_matches(given.name, [*OWN, "choice", *known], 1, 0.6)
         hint = f'; did you mean "{near[0]}"?' if near else ""

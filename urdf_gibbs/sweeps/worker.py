@@ -1,4 +1,4 @@
-"""Computes chunks: runs first, first + 1, ... of a question as the bytes of one Parquet file. The same for threads, processes and clusters."""
+"""Computes chunks: runs first, first + 1, ... as the bytes of one Parquet file; the same for threads, processes and clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from urdf_gibbs.errors import ArgumentError, SimulationError, UrdfGibbsError
-from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.simulation.archive import arrays_of
 from urdf_gibbs.simulation.scenario import Scenario
 from urdf_gibbs.simulation.scenario.expression import Formula
@@ -22,7 +21,7 @@ from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.bundle import Bundle
 from urdf_gibbs.sweeps.question import Question, read_question
 from urdf_gibbs.sweeps.rows import asked, column, failed, refused, results_of, schema, short, state_of
-from urdf_gibbs.sweeps.scene import STARTS, Scene, simulator_of
+from urdf_gibbs.sweeps.scene import STARTS, Scene, simulator_of, total_energy
 
 SIMULATORS = 16  # kept by each thread
 
@@ -151,12 +150,9 @@ class Worker:
         kept.move_to_end(key)
         return kept[key]
 
-    @staticmethod
-    def _energies(trajectory: Trajectory) -> tuple[float, float]:
+    def _energies(self, trajectory: Trajectory) -> tuple[float, float]:
         """At the start and at the end [J]."""
-        q, v = trajectory.q[[0, -1]], trajectory.v[[0, -1]]
-        total = kinetic_energy(trajectory.robot, q, v) + potential_energy(trajectory.robot, q, gravity=trajectory.gravity)
-        return float(total[0]), float(total[1])
+        return tuple(total_energy(self.scene, trajectory.robot, trajectory.gravity, trajectory.q[k], trajectory.v[k]) for k in (0, -1))  # type: ignore[return-value]
 
 
 def refused_quantity(row: Mapping[str, Any], problem: Exception) -> dict[str, Any]:
