@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from urdf_gibbs import __version__
-from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, validate, view
+from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, sweep, validate, view
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."
@@ -18,6 +18,7 @@ app.command("equations")(equations.equations)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)
 app.command("simulate")(simulate.simulate)
+app.add_typer(sweep.app, name="sweep")
 app.command("view")(view.view)
 app.command("demo")(demo.demo)
 

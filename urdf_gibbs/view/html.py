@@ -16,6 +16,7 @@ import numpy as np
 from urdf_gibbs.templates import rendered
 
 SCRIPTS = (
+    "basics.js",
     "kinematics.js",
     "elastic.js",
     "stage.js",
@@ -43,6 +44,18 @@ def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[
         data=_in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
         scene=_scene(commands),
         scripts="\n".join(_asset(name) for name in SCRIPTS),
+    )
+
+
+def plain_page(template: str, style: str, scripts: Iterable[str], data: Mapping[str, Any], **values: str) -> str:
+    """A page without a scene, from a template with ``style``, ``data`` and ``scripts`` in it; assets by their names."""
+    return rendered(
+        "view",
+        template,
+        style=_asset(style),
+        data=_in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
+        scripts="\n".join(_asset(name) for name in ("basics.js", *scripts)),
+        **values,
     )
 
 

@@ -10,16 +10,6 @@ function ends() {
   return ENDS[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
 }
 
-// A number for a tick or a cell.
-function brief(x) {
-  if (x === 0) return "0";
-  return Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1).replace(".0e", "e").replace("e+", "e") : figures(x, 2);
-}
-
-function mixed(from, to, t) {
-  return [0, 1, 2].map((k) => Math.round(from[k] + (to[k] - from[k]) * t));
-}
-
 // Blue for negative, orange for positive values: the logarithm of 1 + |x| / (max / SPAN), so that zero has a place of its own.
 class SignedScale {
   constructor(max) {
@@ -81,17 +71,6 @@ class SizeScale {
   at(place) {
     return place < 0.15 || !this.max ? 0 : 10 ** (this.low + (this.high - this.low) * (place - 0.15) / 0.85);
   }
-}
-
-// Sized to the place it has on the page, in the screen's own pixels; null where it has none.
-function fitted(canvas, width, height) {
-  if (!width || !height) return null;
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
 }
 
 function drawScale(canvas, scale) {

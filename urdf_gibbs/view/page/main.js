@@ -1,26 +1,5 @@
 // Start: read the data, build the stage, and say when everything is drawn (document.body.dataset.state = "ready").
 
-function bytesOf(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
-
-async function inflated(base64) {
-  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
-}
-
-// Arrays packed by Python become {shape, data: Float64Array}, wherever they stand.
-async function unpacked(value) {
-  if (Array.isArray(value)) return value.length && typeof value[0] === "object" ? Promise.all(value.map(unpacked)) : value;
-  if (value === null || typeof value !== "object") return value;
-  if (value.deflated !== undefined) return { shape: value.shape, data: new Float64Array(await inflated(value.deflated)) };
-  const entries = await Promise.all(Object.entries(value).map(async ([key, one]) => [key, await unpacked(one)]));
-  return Object.fromEntries(entries);
-}
-
 function commandsOf(buffer) {
   const view = new DataView(buffer);
   const commands = [];

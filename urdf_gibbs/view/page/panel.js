@@ -1,16 +1,5 @@
 // The panel: switches for the overlays, a slider for each coordinate, what is selected, what is missing, and the keys.
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === "class") made.className = value;
-    else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
-  }
-  made.append(...children);
-  return made;
-}
-
 function section(title, open = true, id = "") {
   const body = element("details", { open, id }, element("summary", {}, title));
   document.getElementById("sections").append(body);
@@ -24,10 +13,6 @@ function choice(action, text) {
 
 const DEGREE = Math.PI / 180;
 const DEFLECTIONS = [1, 2, 5, 10, 20, 50, 100]; // times what they are
-
-function figures(x, digits = 4) {
-  return Number.isFinite(x) ? String(Number(x.toPrecision(digits))) : "–";
-}
 
 class Panel {
   constructor(stage, overlays) {
@@ -219,16 +204,10 @@ class Panel {
   }
 
   theme() {
-    const media = window.matchMedia("(prefers-color-scheme: dark)");
-    const set = (dark) => {
-      document.documentElement.dataset.theme = dark ? "dark" : "light";
+    const flip = themed(this.stage.data.theme, (dark) => {
       this.stage.background(dark);
       if (this.onTheme) this.onTheme(dark);
-    };
-    const asked = this.stage.data.theme;
-    set(asked ? asked === "dark" : media.matches);
-    const flip = () => set(document.documentElement.dataset.theme !== "dark");
-    document.getElementById("theme").addEventListener("click", flip);
+    });
     this.bind("t", "light or dark", flip);
   }
 
