@@ -11,6 +11,7 @@ from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
     MissingExtraError,
+    NotVariableError,
     OracleMissingError,
     PairError,
     PenetrationError,
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     from urdf_gibbs.identification.identify import identify
     from urdf_gibbs.identification.result import Identification
     from urdf_gibbs.oracle.compare import validate
+    from urdf_gibbs.simulation.many import Many
+    from urdf_gibbs.simulation.runs import Outcomes, Runs
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
     from urdf_gibbs.simulation.simulator import Simulator
@@ -78,12 +81,16 @@ __all__ = [
     "Identification",
     "Impact",
     "LinearSystem",
+    "Many",
     "MissingExtraError",
+    "NotVariableError",
     "OracleMissingError",
+    "Outcomes",
     "PairError",
     "PenetrationError",
     "Phase",
     "Robot",
+    "Runs",
     "Scenario",
     "SimulationError",
     "Simulator",
@@ -149,7 +156,10 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "StateFeedback": "urdf_gibbs.control.linear",
     "linearise": "urdf_gibbs.control.linear",
     "Impact": "urdf_gibbs.simulation.trajectory",
+    "Many": "urdf_gibbs.simulation.many",
+    "Outcomes": "urdf_gibbs.simulation.runs",
     "Phase": "urdf_gibbs.simulation.trajectory",
+    "Runs": "urdf_gibbs.simulation.runs",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
