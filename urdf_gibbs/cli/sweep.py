@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -28,7 +27,7 @@ RUN = "run"  # the command that a scenario's name alone means
 class RunOrOther(TyperGroup):
     """``sweep SCENE ...`` is ``sweep run SCENE ...``."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = [RUN, *args]
         return super().parse_args(ctx, args)
@@ -125,7 +124,9 @@ def _bar(quiet: bool) -> Iterator[Callable[[int, int, int], None] | None]:
 
         def progress(done: int, failed: int, runs: int) -> None:
             begun.append((time.monotonic(), done)) if not begun else None
-            bar.update(task, completed=done, total=runs, description=told(time.monotonic() - begun[0][0], done - begun[0][1], runs - done, failed))
+            bar.update(
+                task, completed=done, total=runs, description=told(time.monotonic() - begun[0][0], done - begun[0][1], runs - done, failed)
+            )
 
         yield progress
 

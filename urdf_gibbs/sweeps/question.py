@@ -68,6 +68,11 @@ class Question:
         """SHA-256 of ``plain``."""
         return hash_of(self.plain)
 
+    @property
+    def first(self) -> dict[str, Any]:
+        """The values of the first run, by key."""
+        return {key: column[0] for key, column in self.design.columns(0, 1).items()}
+
     def metadata(self, chunk: int) -> dict[str, Any]:
         """What every file of the sweep carries: the question, its hash, how many runs a file has, and what computes them."""
         return {

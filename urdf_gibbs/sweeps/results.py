@@ -17,7 +17,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.question import read_question
-from urdf_gibbs.sweeps.rows import FAILED, RESULTS, column
+from urdf_gibbs.sweeps.rows import COMPLETE, RESULTS
 from urdf_gibbs.sweeps.store import QUESTION, Store
 from urdf_gibbs.sweeps.worker import Worker
 
@@ -125,14 +125,10 @@ class Sweep:
             ArgumentError: There is no such run, or it could not begin; the reason is with it.
         """
         number = self._number(run)
-        design = self._worker.question.design
-        values = {key: entries[0] for key, entries in design.columns(number, 1).items()}
-        row, trajectory = self._worker.row(number, values)
+        row, trajectory = self._worker.again(number)
         if trajectory is None:
             raise ArgumentError(f"run {number} could not begin: {row['error']}")
         if number // self.metadata["chunk"] in self._store.parts():
-            for key in values:
-                row[key] = column(design.over[key], [row[key]])[0]
             there = self.row(number)
             other = [name for name, value in row.items() if not _equal(value, there[name])]
             if other:
@@ -156,8 +152,8 @@ class Sweep:
             table = pq.read_table(path, columns=["run", "status", "error", *self.quantities])
             for status, count in zip(*pc.value_counts(table["status"]).flatten(), strict=True):
                 statuses[status.as_py()] = statuses.get(status.as_py(), 0) + count.as_py()
-            if len(errors) < LISTED and FAILED in statuses:
-                wrong = table.filter(pc.equal(table["status"], FAILED)).slice(0, LISTED - len(errors))
+            if len(errors) < LISTED and {*statuses} - {COMPLETE}:
+                wrong = table.filter(pc.not_equal(table["status"], COMPLETE)).slice(0, LISTED - len(errors))
                 errors += zip(wrong["run"].to_pylist(), wrong["error"].to_pylist(), strict=True)
             for name in self.quantities:
                 ends = pc.min_max(table[name]).as_py()
@@ -178,7 +174,9 @@ class Sweep:
         if self._made is not None:
             return self._made
         metadata, bundle = self._store.question()
-        return Worker(read_question(metadata, bundle, {}), metadata)
+        worker = Worker(read_question(metadata, bundle, {}), metadata)
+        worker.prepare()
+        return worker
 
     def _number(self, run: int) -> int:
         if whole(run, 0, "run") >= self.runs:

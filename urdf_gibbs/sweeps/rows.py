@@ -9,9 +9,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from urdf_gibbs.arguments import shown
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.simulation.batch import AT_REST
+from urdf_gibbs.simulation.runs import Outcomes
 from urdf_gibbs.simulation.scenario.expression import Formula, formula
 from urdf_gibbs.simulation.scenario.problems import one_of
 from urdf_gibbs.simulation.trajectory import Trajectory, coordinate_names
@@ -26,15 +30,16 @@ FIRST, LAST = ("run",), ("seed", "status", "error")  # before and behind the par
 RESULTS = (
     "time",  # s, reached
     "impacts",  # how many
-    "largest_impulse",  # N s, of one contact along its normal; none without impacts
+    "largest_impulse",  # N s, of one contact along its normal
     "energy_start",  # J
     "energy_end",  # J
     "deepest",  # m, by which something was inside a wall
     "last_impact",  # s; none without impacts
-    "rest",  # s: from when on all contacts last that last at the end; none where there is none
+    "held_from",  # s: from when on the contacts that hold at the end hold as they do then; none where none holds
+    "rest",  # s: the same where nothing moves at the end
 )
 COUNTS = ("impacts",)
-FAILED, COMPLETE = "failed", "complete"
+COMPLETE, FAILED, REFUSED = "complete", "failed", "refused"  # refused: it could not begin
 FUNCTION = "python:"  # before the hash of a function, where there could be a formula
 LONGEST_ERROR = 2000  # characters
 
@@ -103,31 +108,39 @@ def fingerprint(quantity: Formula | Callable[..., Any]) -> str:
     return f"{FUNCTION}{hashlib.sha256(source.encode()).hexdigest()}"
 
 
-def results_of(trajectory: Trajectory, error: str | None, energies: tuple[float, float]) -> dict[str, Any]:
+def results_of(trajectory: Trajectory, error: str | None, energies: Sequence[float]) -> dict[str, Any]:
     """The columns that all sweeps have, of one run; ``energies`` [J] at its start and end."""
-    impulses = [float(impact.impulses.max()) for impact in trajectory.impacts if len(impact.impulses)]
-    held = [phase.start for phase in trajectory.phases if phase.end == math.inf and phase.wall != "joint friction"]
+    held = [phase.start if math.isnan(phase.accumulation) else phase.accumulation for phase in trajectory.phases if phase.end == math.inf]
+    held_from = max(held, default=None)
+    moves = not bool(np.all(np.abs(trajectory.v[-1]) <= AT_REST))
     return {
         "status": COMPLETE if error is None else FAILED,
         "error": error,
         "time": float(trajectory.t[-1]),
         "impacts": len(trajectory.impacts),
-        "largest_impulse": max(impulses, default=None),
+        "largest_impulse": max((float(impact.impulses.max(initial=0.0)) for impact in trajectory.impacts), default=0.0),
         "energy_start": _number(energies[0]),
         "energy_end": _number(energies[1]),
         "deepest": _number(trajectory.statistics.get("deepest")),
         "last_impact": trajectory.impacts[-1].time if len(trajectory.impacts) else None,
-        "rest": max(held, default=None),
+        "held_from": held_from,
+        "rest": None if moves else held_from,
     }
+
+
+def columns_of(outcomes: Outcomes) -> dict[str, Any]:
+    """The same of compiled runs, as arrays; what there is not is NaN."""
+    told = {run: reason.partition(": ") for run, reason in outcomes.reasons.items()}
+    energies = outcomes.kinetic + outcomes.potential
+    numbers = {name: getattr(outcomes, name) for name in RESULTS if not name.startswith("energy")}
+    numbers |= {"energy_start": energies[:, 0], "energy_end": energies[:, 1]}
+    status = [told[k][0] if k in told else COMPLETE for k in range(len(outcomes))]
+    return {"status": status, "error": [told[k][2][:LONGEST_ERROR] if k in told else None for k in range(len(outcomes))], **numbers}
 
 
 def refused(error: str) -> dict[str, Any]:
     """The same of a run that could not begin."""
-    return {"status": FAILED, "error": error, **dict.fromkeys(RESULTS), "impacts": 0}
-
-
-def failed(row: Mapping[str, Any]) -> bool:
-    return bool(row["status"] == FAILED)
+    return {"status": REFUSED, "error": error, **dict.fromkeys(RESULTS), "impacts": 0}
 
 
 def short(problem: BaseException) -> str:

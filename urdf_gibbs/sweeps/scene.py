@@ -61,12 +61,6 @@ class Scene:
         """Whether every run has a robot of its own, beyond the inertias of links."""
         return self.question.varies("robot", "flexible")
 
-    @property
-    def only_starts(self) -> bool:
-        """Whether all runs have one simulator: only the start and the duration differ, and no controller that begins at the start."""
-        others = any(path[0] not in STARTS for path in self.question.paths.values())
-        return not others and not (self.base.controller is not None and self.question.varies("start"))
-
     def scenario(self, values: Mapping[str, Any]) -> Scenario:
         """The scenario with these values of the parameters.
 
@@ -96,10 +90,9 @@ class Scene:
         """
         if not _same(original, self.base):
             raise ArgumentError(f"{original.file} names files that a sweep cannot carry along, expected files beside it or in packages")
-        design = self.question.design
-        first = {key: column[0] for key, column in design.columns(0, 1).items()}
+        first = self.question.first
         self._blaming(first, tuple(first))
-        for key, values in design.extremes().items():
+        for key, values in self.question.design.extremes().items():
             step = max(1, -(-len(values) // MOST_TRIED))
             for value in [*values[::step], values[-1]]:
                 self._blaming(first | {key: value}, (key,))

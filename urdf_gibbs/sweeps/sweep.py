@@ -90,6 +90,7 @@ def sweep(
     with client_of(client, dask) as connected:
         worker = Worker(asked, metadata)
         worker.scene.check(original)
+        worker.prepare()
         tasks = tasks_of(asked.design.runs, metadata["chunk"])
         try:
             if not begun:

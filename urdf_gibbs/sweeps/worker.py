@@ -5,31 +5,23 @@ from __future__ import annotations
 import io
 import json
 import pickle
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from urdf_gibbs.errors import ArgumentError, SimulationError, UrdfGibbsError
+from urdf_gibbs.errors import ArgumentError, NotVariableError, SimulationError, UrdfGibbsError
 from urdf_gibbs.simulation.archive import arrays_of
-from urdf_gibbs.simulation.scenario import Scenario
 from urdf_gibbs.simulation.scenario.expression import Formula
-from urdf_gibbs.simulation.simulator import Simulator
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.bundle import Bundle
+from urdf_gibbs.sweeps.compiled import Compiled
+from urdf_gibbs.sweeps.general import General, Stop, Stopped
 from urdf_gibbs.sweeps.question import Question, read_question
-from urdf_gibbs.sweeps.rows import asked, column, failed, refused, results_of, schema, short, state_of
-from urdf_gibbs.sweeps.scene import STARTS, Scene, simulator_of, total_energy
+from urdf_gibbs.sweeps.rows import COMPLETE, FUNCTION, column, schema
+from urdf_gibbs.sweeps.scene import Scene
 
-SIMULATORS = 16  # kept by each thread
-
-Stop = Callable[[], bool]
-
-
-class Stopped(Exception):
-    """The sweep was ended from outside while a chunk was computed."""
+__all__ = ["Chunk", "Stop", "Stopped", "Work", "Worker", "work_of"]
 
 
 class Work(NamedTuple):
@@ -42,7 +34,9 @@ class Work(NamedTuple):
     def worker(self) -> Worker:
         """A worker for it, made anew."""
         metadata, bundle = json.loads(self.metadata), Bundle.unpacked(self.bundle)
-        return Worker(read_question(metadata, bundle, pickle.loads(self.functions)), metadata)
+        worker = Worker(read_question(metadata, bundle, pickle.loads(self.functions)), metadata)
+        worker.prepare()
+        return worker
 
 
 class Chunk(NamedTuple):
@@ -59,13 +53,35 @@ class Worker:
     Args:
         question: What is asked.
         metadata: Goes into every file.
+
+    Attributes:
+        question: The same.
+        scene: Its scenario.
+        compiled: Its runs in compiled code; None where each run has a Simulator. That depends on the question alone.
+        reason: Why they are not in compiled code.
+        schema: Of the files.
     """
 
     def __init__(self, question: Question, metadata: Mapping[str, Any]) -> None:
         self.question, self.scene = question, Scene(question)
         self.schema = schema(question.design.over, question.quantities, metadata)
         self._seed = str(metadata["seed"]) if metadata["seed"] >= 2**63 else metadata["seed"]
-        self._own = threading.local()
+        self._functions = any(text.startswith(FUNCTION) for text in metadata["quantities"].values())
+        self.compiled: Compiled | None = None
+        self.reason = ""
+        self._general = General(self.scene)
+
+    def prepare(self) -> None:
+        """Choose between compiled runs and a Simulator for each, and compile."""
+        if self.question.trajectories or self._functions:
+            self.reason = "motions are kept" if self.question.trajectories else "quantities are functions"
+            return
+        try:
+            self.compiled = Compiled(self.scene)
+        except NotVariableError as problem:
+            self.reason = f"{problem.what}: {problem.reason}"
+        except UrdfGibbsError as problem:  # the first run cannot begin: others may
+            self.reason = str(problem)
 
     def chunk(self, first: int, count: int, stop: Stop = lambda: False) -> Chunk:
         """Rows of the runs first, first + 1, ...
@@ -85,80 +101,43 @@ class Worker:
         import pyarrow.parquet as pq
 
         parameters = self.question.design.columns(first, count)
-        rows, motions = [], {}
-        for k in range(count):
-            if stop():
-                raise Stopped
-            values = {key: entries[k] for key, entries in parameters.items()}
-            row, trajectory = self.row(first + k, values, stop)
-            rows.append(row)
-            if trajectory is not None and self.question.trajectories:
-                motions[first + k] = saved(trajectory)
-        columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in self.schema.names}
-        for key, entries in parameters.items():
-            columns[key] = column(self.question.design.over[key], entries)
+        motions: dict[int, bytes] = {}
+        if self.compiled is not None:
+            columns = self.compiled.columns(first, parameters, stop)
+        else:
+            rows = self._general.rows(first, parameters, stop)
+            columns = {name: [row[name] for row, _ in rows] for name in rows[0][0]}
+            if self.question.trajectories:
+                motions = {first + k: saved(motion) for k, (_, motion) in enumerate(rows) if motion is not None}
+        columns |= {"run": np.arange(first, first + count), "seed": [self._seed] * count}
+        columns |= {key: column(self.question.design.over[key], entries) for key, entries in parameters.items()}
+        arrays = [pa.array(columns[field.name], field.type, from_pandas=True) for field in self.schema]
         stream = io.BytesIO()
-        pq.write_table(pa.Table.from_pydict(columns, schema=self.schema), stream, compression="zstd")
-        return Chunk(stream.getvalue(), sum(map(failed, rows)), motions)
+        pq.write_table(pa.Table.from_arrays(arrays, schema=self.schema), stream, compression="zstd")
+        return Chunk(stream.getvalue(), sum(status != COMPLETE for status in columns["status"]), motions)
 
-    def row(self, run: int, values: Mapping[str, Any], stop: Stop = lambda: False) -> tuple[dict[str, Any], Trajectory | None]:
-        """The row of one run, and its motion; None where it could not begin.
+    def again(self, run: int) -> tuple[dict[str, Any], Trajectory | None]:
+        """One run once more.
 
         Args:
             run: Its number.
-            values: Of the parameters, by key.
-            stop: Asked now and then.
 
         Returns:
-            The row by columns, and the motion.
-
-        Raises:
-            Stopped: ``stop`` said so.
+            Its row by columns, and its motion; None where it could not begin.
         """
-        row: dict[str, Any] = {"run": run, **values, "seed": self._seed}
-        quantities = self.question.quantities
-        trajectory, error = None, None
+        import pyarrow.parquet as pq
+
+        parameters = self.question.design.columns(run, 1)
+        row: dict[str, Any] = pq.read_table(io.BytesIO(self.chunk(run, 1).data)).to_pylist()[0]
+        if self.compiled is None:
+            ((_, trajectory),) = self._general.rows(run, parameters, lambda: False)
+            return row, trajectory
         try:
-            scenario = self.scene.scenario(values)
-            trajectory = self._simulator(scenario, values).run(scenario.q0, scenario.v0, scenario.duration, _watching(stop))
+            return row, self.compiled.trajectory(parameters)
         except SimulationError as problem:
-            trajectory, error = problem.trajectory, short(problem)
-        except (Stopped, MemoryError):
-            raise
-        except Exception as problem:
-            error = short(problem) if isinstance(problem, UrdfGibbsError) else f"{type(problem).__name__}: {short(problem)}"
-            return row | refused(error) | dict.fromkeys(quantities), None
-        if trajectory.status == "interrupted":
-            raise Stopped
-        row |= results_of(trajectory, error, self._energies(trajectory))
-        try:
-            row |= asked(quantities, row, state_of(trajectory.robot, trajectory.q[-1], trajectory.v[-1]), trajectory)
-        except Exception as problem:
-            row |= dict.fromkeys(quantities) | refused_quantity(row, problem)
-        return row, trajectory
-
-    def _simulator(self, scenario: Scenario, values: Mapping[str, Any]) -> Simulator:
-        """The one for these parameters: each thread keeps its own, as a simulator runs one simulation at a time."""
-        kept: OrderedDict[Any, Simulator] = self._own.__dict__.setdefault("simulators", OrderedDict())
-        controlled = self.scene.base.controller is not None  # the pose that it holds may be the start
-        paths = self.question.paths
-        key = tuple(repr(value) for name, value in values.items() if paths[name][0] not in STARTS[controlled:])
-        if key not in kept:
-            kept[key] = simulator_of(scenario)
-            if len(kept) > SIMULATORS:
-                kept.popitem(last=False)
-        kept.move_to_end(key)
-        return kept[key]
-
-    def _energies(self, trajectory: Trajectory) -> tuple[float, float]:
-        """At the start and at the end [J]."""
-        return tuple(total_energy(self.scene, trajectory.robot, trajectory.gravity, trajectory.q[k], trajectory.v[k]) for k in (0, -1))  # type: ignore[return-value]
-
-
-def refused_quantity(row: Mapping[str, Any], problem: Exception) -> dict[str, Any]:
-    """Status and error of a run that was computed, where a function of the user's raised."""
-    told = f"a quantity: {type(problem).__name__}: {short(problem)}"
-    return {"status": "failed", "error": told if row["error"] is None else f"{row['error']}; {told}"}
+            return row, problem.trajectory
+        except UrdfGibbsError:
+            return row, None
 
 
 def saved(trajectory: Trajectory) -> bytes:
@@ -166,14 +145,6 @@ def saved(trajectory: Trajectory) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays_of(trajectory))
     return stream.getvalue()
-
-
-def _watching(stop: Stop) -> Callable[[float, int], None]:
-    def progress(time: float, impacts: int) -> None:
-        if stop():
-            raise Stopped
-
-    return progress
 
 
 def work_of(question: Question, metadata: Mapping[str, Any]) -> Work:

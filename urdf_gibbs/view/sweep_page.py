@@ -12,13 +12,22 @@ import numpy as np
 
 from urdf_gibbs.arguments import one_of, path_of
 from urdf_gibbs.sweeps.results import Sweep
-from urdf_gibbs.sweeps.rows import FAILED
+from urdf_gibbs.sweeps.rows import COMPLETE
 from urdf_gibbs.view.html import packed, plain_page
 
 MOST_SHOWN = 50_000  # runs on a page: 8 bytes for each and column
 MOST_ERRORS = 200
 SCRIPTS = ("sweep_scales.js", "sweep_drawings.js", "sweep.js")
-UNITS = {"time": "s", "largest_impulse": "N s", "energy_start": "J", "energy_end": "J", "deepest": "m", "last_impact": "s", "rest": "s"}
+UNITS = {
+    "time": "s",
+    "largest_impulse": "N s",
+    "energy_start": "J",
+    "energy_end": "J",
+    "deepest": "m",
+    "last_impact": "s",
+    "held_from": "s",
+    "rest": "s",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +84,7 @@ def sweep_page(sweep: Sweep, theme: str | None = None) -> SweepPage:
     data = {
         "columns": columns,
         "runs": packed(table["run"]),
-        "failed": packed(np.array([status == FAILED for status in table["status"]], dtype=np.float64)),
+        "failed": packed(np.array([status != COMPLETE for status in table["status"]], dtype=np.float64)),
         "failures": failures,
         "errors": errors,
         "command": f"urdf-gibbs sweep show {sweep.path} --run {{run}}",
@@ -97,9 +106,11 @@ def _rows(sweep: Sweep) -> tuple[dict[str, list[Any]], int, dict[int, str]]:
     names = ["run", *sweep.parameters, "status", "error", *sweep.quantities]
     kept, failures, errors = [], 0, dict[int, str]()
     for batch in sweep.dataset.to_batches(columns=names):
-        wrong = batch.filter(pc.equal(batch["status"], FAILED))
+        wrong = batch.filter(pc.not_equal(batch["status"], COMPLETE))
         failures += len(wrong)
-        errors |= dict(zip(wrong["run"].to_pylist()[:MOST_ERRORS], wrong["error"].to_pylist(), strict=False)) if len(errors) < MOST_ERRORS else {}
+        errors |= (
+            dict(zip(wrong["run"].to_pylist()[:MOST_ERRORS], wrong["error"].to_pylist(), strict=False)) if len(errors) < MOST_ERRORS else {}
+        )
         chosen = np.flatnonzero(batch["run"].to_numpy() % stride == 0)
         if len(chosen):
             kept.append(batch.take(pa.array(chosen)))

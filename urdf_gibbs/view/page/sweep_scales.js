@@ -24,11 +24,11 @@ class Column {
     this.empty = low > high;
     [this.low, this.high] = this.empty ? [0, 1] : [low, high];
     const seen = new Set();
-    for (const x of this.values) {
+    for (const x of parameter || words ? this.values : []) {
       if (Number.isFinite(x)) seen.add(x);
       if (seen.size > 60) break;
     }
-    this.levels = seen.size <= 60 ? [...seen].sort((a, b) => a - b) : null; // of a grid: each is a cell of its own
+    this.levels = seen.size && seen.size <= 60 ? [...seen].sort((a, b) => a - b) : null; // of a grid: each is a cell of its own
   }
 
   get title() {
@@ -36,7 +36,7 @@ class Column {
   }
 
   get varies() {
-    return this.high > this.low;
+    return !this.empty && this.high > this.low;
   }
 
   // Where a value is between the ends, 0 to 1.
