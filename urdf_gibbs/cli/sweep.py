@@ -14,11 +14,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from typer.core import TyperGroup
 
-from urdf_gibbs.cli.console import err, out
+from urdf_gibbs.cli.console import Browser, Port, Theme, checked_output, checked_theme, err, out
+from urdf_gibbs.cli.view import serve
+from urdf_gibbs.cli.view import show as show_view
 from urdf_gibbs.errors import SweepError, UrdfGibbsError
 
 if TYPE_CHECKING:
     from urdf_gibbs.sweeps.results import Sweep
+    from urdf_gibbs.view.sweep_page import SweepPage
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 RUN = "run"  # the command that a scenario's name alone means
@@ -98,6 +101,58 @@ def run(
         raise typer.Exit(FAILED if isinstance(problem, SweepError) else REFUSED) from None
     if not quiet:
         print_summary(found)
+
+
+@app.command("show")
+def show(
+    folder: Annotated[Path, typer.Argument(help="A folder of results.")],
+    number: Annotated[int | None, typer.Option("--run", min=0, metavar="NUMBER", help="Run this one again and play it in 3-D.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="PATH", help="Write one offline page to PATH instead of opening a tab.")] = None,
+    theme: Theme = None,
+    port: Port = 0,
+    browser: Browser = True,
+) -> None:
+    """Show a sweep: dots, heat maps, lines and histograms; a click on a dot runs that run again, bit by bit, and plays it in 3-D.
+
+    An offline page (--html) gives the command for that instead.
+
+    Exit code 0; 1: the page cannot be written or served; 2: there is no sweep in the folder, or no such run.
+    """
+    from urdf_gibbs.sweeps.results import open_sweep
+    from urdf_gibbs.view.sweep_page import run_view, sweep_page
+
+    checked_output(html, "--html")
+    look = checked_theme(theme)
+    failures = []
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: err.print(f"note: {message}", style="yellow", markup=False)
+            found = open_sweep(folder)
+            if number is not None:
+                for name, value in found.row(number).items():
+                    out.print(f"{name}: {value}", markup=False)
+                failures = show_view(run_view(found, number, look), html, html is None, port, browser)
+            else:
+                print_summary(found)
+                failures = _show_page(sweep_page(found, look), html, port, browser)
+    except UrdfGibbsError as problem:
+        err.print(str(problem), style="red", markup=False)
+        raise typer.Exit(REFUSED) from None
+    for failure in failures:
+        err.print(failure, style="red", markup=False)
+    raise typer.Exit(FAILED if failures else DONE)
+
+
+def _show_page(page: SweepPage, html: str | None, port: int, browser: bool) -> list[str]:
+    """Write or serve the page; what went wrong."""
+    try:
+        if html is not None:
+            out.print(f"written: {page.save(html)}", markup=False)
+        else:
+            serve(page, port, browser, out)
+    except OSError as problem:
+        return [f"{html or f'port {port}'}: {problem.strerror or problem}"]
+    return []
 
 
 def _pairs(given: list[str], option: str, expected: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from urdf_gibbs.cli.info import configuration
 
 if TYPE_CHECKING:
     from urdf_gibbs.view.show import View
+    from urdf_gibbs.view.sweep_page import SweepPage
 
 SHOWN = 20  # missing meshes printed before the rest is only counted
 
@@ -78,13 +79,14 @@ def show(
             failures.append(f"{html} could not be written: {problem}")
     if live:
         try:
-            _serve(page, port, browser, console)
+            serve(page, port, browser, console)
         except OSError as problem:
             failures.append(f"the page cannot be served at port {port}: {problem}")
     return failures
 
 
-def _serve(page: View, port: int, browser: bool, console: Console) -> None:
+def serve(page: View | SweepPage, port: int, browser: bool, console: Console) -> None:
+    """Serve a page until Ctrl-C."""
     with page.open(browser, port) as live:
         console.print(f"{live.url}  (Ctrl-C ends it)", markup=False)
         try:

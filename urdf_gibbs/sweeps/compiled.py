@@ -19,6 +19,7 @@ from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.general import Stop, Stopped
 from urdf_gibbs.sweeps.rows import RESULTS, asked, columns_of, state_of
 from urdf_gibbs.sweeps.scene import Scene, simulator_of
+from urdf_gibbs.sweeps.values import Listed, Values
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
@@ -41,7 +42,9 @@ class Compiled:
         self.scene = scene
         first = scene.scenario(scene.question.first)
         self._base: Scenario = first
-        self._paths = scene.question.paths
+        over = scene.question.design.over
+        # What has one value is part of the simulation.
+        self._paths = {key: path for key, path in scene.question.paths.items() if not _is_one(over[key])}
         simulator = simulator_of(first)
         self._walls = Many(simulator).wall_names
         vary = {name for key, path in self._paths.items() if (name := self._varies(key, path))}
@@ -83,7 +86,7 @@ class Compiled:
         results = {name: values.tolist() for name, values in columns_of(outcomes).items() if name in RESULTS}
         for k in range(len(outcomes)):
             row = {"run": first + k, "seed": seed, **{key: values[k] for key, values in parameters.items()}}
-            row |= {name: values[k] for name, values in results.items()}
+            row |= {name: None if values[k] != values[k] else values[k] for name, values in results.items()}  # NaN: there is none
             for name, value in asked(quantities, row, state_of(robot, outcomes.q[k], outcomes.v[k]), None).items():
                 found[name].append(value)
         return found
@@ -191,6 +194,10 @@ def _numbers(values: Sequence[Any], path: Keys) -> Array:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):  # "urdf", or of several kinds
         raise NotVariableError(str(path[-1]), "its values are no numbers") from None
+
+
+def _is_one(values: Values) -> bool:
+    return isinstance(values, Listed) and len(values.values) == 1
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -132,8 +132,11 @@ def columns_of(outcomes: Outcomes) -> dict[str, Any]:
     """The same of compiled runs, as arrays; what there is not is NaN."""
     told = {run: reason.partition(": ") for run, reason in outcomes.reasons.items()}
     energies = outcomes.kinetic + outcomes.potential
-    numbers = {name: getattr(outcomes, name) for name in RESULTS if not name.startswith("energy")}
-    numbers |= {"energy_start": energies[:, 0], "energy_end": energies[:, 1]}
+    numbers = {name: getattr(outcomes, name).copy() for name in RESULTS if not name.startswith("energy")}
+    numbers |= {"energy_start": energies[:, 0].copy(), "energy_end": energies[:, 1].copy()}
+    for run in (run for run, reason in told.items() if reason[0] == REFUSED):
+        for name in RESULTS:
+            numbers[name][run] = 0 if name in COUNTS else np.nan
     status = [told[k][0] if k in told else COMPLETE for k in range(len(outcomes))]
     return {"status": status, "error": [told[k][2][:LONGEST_ERROR] if k in told else None for k in range(len(outcomes))], **numbers}
 

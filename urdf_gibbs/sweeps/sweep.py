@@ -87,6 +87,7 @@ def sweep(
     store = Store(Path(path_of(out, "out")) if temporary is None else Path(temporary.name))
     begun = store.begun()
     metadata = _resumed(store, asked, chunk) if begun else asked.metadata(chunk_of(asked.design.runs, chunk))
+    metadata["file"] = os.path.abspath(original.file)  # where meshes to look at may be found
     with client_of(client, dask) as connected:
         worker = Worker(asked, metadata)
         worker.scene.check(original)

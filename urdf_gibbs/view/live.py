@@ -1,4 +1,4 @@
-"""A page served to browser tabs on this machine, which follow what Python shows them."""
+"""Pages served to browser tabs on this machine; those of robots follow what Python shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import webbrowser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 
 
-class Live:
-    """Serves a view at ``url`` from a thread until ``close`` or the end of the process; a context manager."""
+class Served:
+    """Serves pages at ``url`` from a thread until ``close`` or the end of the process; a context manager."""
 
-    def __init__(self, view: View, browser: bool = True, port: int = 0) -> None:
-        self.view = view
-        self._text = view.html(live=True)
-        self._sockets: set[Any] = set()
-        self._last: str | None = None
+    def __init__(self, browser: bool = True, port: int = 0) -> None:
         self._loop = asyncio.new_event_loop()
         self._started: threading.Event = threading.Event()
         self._problem: Exception | None = None
@@ -39,6 +35,62 @@ class Live:
         self.url = f"http://{HOST}:{self._port}/"
         if browser:
             webbrowser.open(self.url)
+
+    def close(self) -> None:
+        """Stop serving; the port is free again, and open tabs go on by themselves."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _routes(self) -> list[Any]:
+        """Paths and handlers of tornado."""
+        raise NotImplementedError
+
+    def _leave(self) -> None:
+        """What is to be closed before the server."""
+
+    def _serve(self) -> None:
+        from tornado import httpserver, netutil, web
+
+        asyncio.set_event_loop(self._loop)
+        server = httpserver.HTTPServer(web.Application(self._routes()))
+
+        async def listen() -> None:
+            try:
+                sockets = netutil.bind_sockets(self._port, HOST)
+                server.add_sockets(sockets)
+                self._port = sockets[0].getsockname()[1]
+            except Exception as problem:
+                self._problem = problem
+
+        async def leave() -> None:
+            server.stop()
+            self._leave()
+            await server.close_all_connections()
+
+        self._loop.run_until_complete(listen())
+        self._started.set()  # not earlier: a close would stop the loop that is ending anyway
+        if self._problem is None:
+            self._loop.run_forever()
+            self._loop.run_until_complete(leave())
+        self._loop.close()
+
+
+class Live(Served):
+    """Serves a view, whose robot ``show`` moves."""
+
+    def __init__(self, view: View, browser: bool = True, port: int = 0) -> None:
+        self.view = view
+        self._text = view.html(live=True)
+        self._sockets: set[Any] = set()
+        self._last: str | None = None
+        super().__init__(browser, port)
 
     def show(self, q: ArrayLike) -> None:
         """Move the robot in every open tab to q (nq,)."""
@@ -53,18 +105,6 @@ class Live:
     def tabs(self) -> int:
         """How many tabs are listening."""
         return len(self._sockets)
-
-    def close(self) -> None:
-        """Stop serving; the port is free again, and open tabs go on by themselves."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-
-    def __enter__(self) -> Live:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _send(self, message: str) -> None:
         for socket in list(self._sockets):
@@ -86,8 +126,12 @@ class Live:
         except WebSocketClosedError:
             self._sockets.discard(socket)
 
-    def _serve(self) -> None:
-        from tornado import httpserver, netutil, web, websocket
+    def _leave(self) -> None:
+        for socket in list(self._sockets):
+            socket.close()
+
+    def _routes(self) -> list[Any]:
+        from tornado import web, websocket
 
         live = self
 
@@ -107,26 +151,4 @@ class Live:
             def on_close(self) -> None:
                 live._sockets.discard(self)
 
-        asyncio.set_event_loop(self._loop)
-        server = httpserver.HTTPServer(web.Application([("/", Page), ("/live", Socket)]))
-
-        async def listen() -> None:
-            try:
-                sockets = netutil.bind_sockets(self._port, HOST)
-                server.add_sockets(sockets)
-                self._port = sockets[0].getsockname()[1]
-            except Exception as problem:
-                self._problem = problem
-
-        async def leave() -> None:
-            server.stop()
-            for socket in list(self._sockets):
-                socket.close()
-            await server.close_all_connections()
-
-        self._loop.run_until_complete(listen())
-        self._started.set()  # not earlier: a close would stop the loop that is ending anyway
-        if self._problem is None:
-            self._loop.run_forever()
-            self._loop.run_until_complete(leave())
-        self._loop.close()
+        return [("/", Page), ("/live", Socket)]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from urdf_gibbs.arguments import one_of, path_of
+from urdf_gibbs.errors import UrdfGibbsError
+from urdf_gibbs.simulation.scenario import read_scenario
+from urdf_gibbs.simulation.scenario.reader import parsed
 from urdf_gibbs.sweeps.results import Sweep
 from urdf_gibbs.sweeps.rows import COMPLETE
 from urdf_gibbs.view.html import packed, plain_page
+from urdf_gibbs.view.show import View, animation
 
 MOST_SHOWN = 50_000  # runs on a page: 8 bytes for each and column
 MOST_ERRORS = 200
@@ -50,6 +54,12 @@ class SweepPage:
         """The page as one text that needs nothing else; ``live``: where it is served, runs are shown in it."""
         data = {**self.data, "live": live}
         return plain_page("sweep.html", "sweep.css", SCRIPTS, data, title=self.title, subtitle=self.subtitle)
+
+    def open(self, browser: bool = True, port: int = 0) -> Any:
+        """Serve the page on this machine, with every run in 3-D at a click; ``close()`` ends it."""
+        from urdf_gibbs.view.sweep_live import LiveSweep
+
+        return LiveSweep(self, browser, port)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file."""
@@ -97,6 +107,32 @@ def sweep_page(sweep: Sweep, theme: str | None = None) -> SweepPage:
     return SweepPage(sweep, data, title, subtitle)
 
 
+def run_view(sweep: Sweep, run: int, theme: str | None = None) -> View:
+    """A page that plays one run, which is run again.
+
+    Args:
+        sweep: Of which.
+        run: Its number.
+        theme: "light", "dark" or None: as the browser has it.
+
+    Returns:
+        The page.
+
+    Raises:
+        ArgumentError: There is no such run, or it could not begin.
+        UnknownNameError: There is no such theme.
+    """
+    trajectory = sweep.run(run)
+    try:
+        home = read_scenario(sweep.metadata["file"]).robot
+    except (UrdfGibbsError, KeyError):  # it is elsewhere by now: without meshes that are only looked at
+        home = trajectory.robot
+    if home.name == trajectory.robot.name:
+        changes: dict[str, Any] = {"file": home.file, "package_dirs": home.package_dirs, "_searched_dirs": home._searched_dirs}
+        trajectory = replace(trajectory, robot=replace(trajectory.robot, **changes))
+    return animation(trajectory, theme=theme, title=f"{_title(sweep.metadata['scenario']) or 'Sweep'}, run {run}")
+
+
 def _rows(sweep: Sweep) -> tuple[dict[str, list[Any]], int, dict[int, str]]:
     """Columns of at most MOST_SHOWN rows, the number of failed runs, and the first errors by run."""
     import pyarrow as pa
@@ -130,6 +166,4 @@ def _column(name: str, values: list[Any], parameter: bool) -> dict[str, Any]:
 
 
 def _title(scenario: str) -> str:
-    from urdf_gibbs.simulation.scenario.reader import parsed
-
     return str(parsed(scenario)[0].get("title", ""))

@@ -16,7 +16,7 @@ class Sweep {
   }
 
   choices() {
-    const parameters = this.columns.filter((one) => one.parameter && one.varies), results = this.columns.filter((one) => !one.parameter && one.varies && one.name !== "run");
+    const parameters = this.columns.filter((one) => one.parameter && one.varies), results = this.columns.filter((one) => !one.parameter && one.varies && one.name !== "run" && one.name !== "time");
     const all = [...parameters, ...results], first = { x: parameters[0] ?? all[0], y: parameters[1] ?? results[0], colour: (parameters[1] ? results[0] : results[1]) ?? results[0] };
     for (const [name, wanted] of Object.entries(first)) {
       this[name] = wanted ?? this.columns[0];

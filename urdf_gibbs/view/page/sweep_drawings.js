@@ -137,6 +137,8 @@ class CellMap {
   }
 }
 
+const TOP = 46; // px above the axes, for two rows of names and the greatest values
+
 // Parallel coordinates: an axis for each column that differs between runs; a range of an axis keeps the runs that are in it.
 class Lines {
   constructor(sweep) {
@@ -151,7 +153,7 @@ class Lines {
 
   place(event) {
     const box = this.canvas.getBoundingClientRect();
-    const k = Math.round((event.clientX - box.left - 40) / this.step), share = 1 - (event.clientY - box.top - 34) / (this.tall);
+    const k = Math.round((event.clientX - box.left - 40) / this.step), share = 1 - (event.clientY - box.top - TOP) / this.tall;
     return [this.columns[Math.max(0, Math.min(this.columns.length - 1, k))], Math.max(0, Math.min(1, share))];
   }
 
@@ -183,8 +185,8 @@ class Lines {
     if (!pen || !this.columns.length) return;
     const { colour, kept, count } = this.sweep;
     this.step = (width - 80) / Math.max(1, this.columns.length - 1);
-    this.tall = height - 54;
-    const at = (column, x) => 34 + this.tall * (1 - column.part(x));
+    this.tall = height - TOP - 20;
+    const at = (column, x) => TOP + this.tall * (1 - column.part(x));
     const order = [...Array(count).keys()].filter((k) => kept[k]);
     pen.globalAlpha = Math.max(0.04, Math.min(0.8, 60 / Math.max(1, order.length)));
     const stride = Math.max(1, Math.ceil(order.length / 3000)); // more lines than that are one area
@@ -200,15 +202,15 @@ class Lines {
     this.columns.forEach((column, k) => {
       const x = 40 + k * this.step, range = this.ranges.get(column);
       pen.fillStyle = css("--dim");
-      pen.fillRect(x - 0.5, 34, 1, this.tall);
+      pen.fillRect(x - 0.5, TOP, 1, this.tall);
       if (range) {
         pen.fillStyle = css("--accent");
-        pen.fillRect(x - 3, 34 + this.tall * (1 - range[1]), 6, this.tall * (range[1] - range[0]));
+        pen.fillRect(x - 3, TOP + this.tall * (1 - range[1]), 6, this.tall * (range[1] - range[0]));
       }
       pen.fillStyle = css("--text");
-      pen.fillText(column.name, x, k % 2 ? 10 : 22, Math.max(60, 1.9 * this.step));
+      pen.fillText(column.name, x, k % 2 ? 12 : 26, Math.max(60, 1.9 * this.step));
       pen.fillStyle = css("--dim");
-      pen.fillText(column.text(column.high, 4), x, 33 - (k % 2 ? 11 : 0) + (k % 2 ? 11 : 0), this.step);
+      pen.fillText(column.text(column.high, 4), x, TOP - 4, this.step);
       pen.fillText(column.text(column.low, 4), x, height - 6, this.step);
     });
   }
