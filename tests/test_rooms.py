@@ -51,7 +51,7 @@ ORDER = (
         "walls",
         "contact",
     ),
-    *("simulation", "sensitivity", "oracle", "view", "equations", "counts", "reproduce", "cli"),
+    *("simulation", "sensitivity", "oracle", "sweeps", "view", "equations", "counts", "reproduce", "cli"),
 )
 ENTRANCES = {"__init__", "__main__"}  # import what they show, and are imported by nobody
 
@@ -59,9 +59,11 @@ LONG_FILES: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
+    "cli/sweep.py run",  # the same
     "simulation/simulate.py simulate",  # the arguments of a simulation
     "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same
+    "sweeps/sweep.py sweep",  # the arguments of a sweep
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -17,6 +17,7 @@ from urdf_gibbs.errors import (
     PenetrationError,
     SimulationError,
     SingularMassMatrixError,
+    SweepError,
     UnknownNameError,
     UrdfError,
     UrdfGibbsError,
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from urdf_gibbs.simulation.simulate import simulate
     from urdf_gibbs.simulation.simulator import Simulator
     from urdf_gibbs.simulation.trajectory import Impact, Phase, Trajectory
+    from urdf_gibbs.sweeps.results import Summary, Sweep, open_sweep
+    from urdf_gibbs.sweeps.sweep import sweep
     from urdf_gibbs.view.show import View
 
 __version__ = "0.2.0.dev0"
@@ -96,6 +99,9 @@ __all__ = [
     "Simulator",
     "SingularMassMatrixError",
     "StateFeedback",
+    "Summary",
+    "Sweep",
+    "SweepError",
     "Trajectory",
     "UnknownNameError",
     "UrdfError",
@@ -136,6 +142,7 @@ __all__ = [
     "model_path",
     "momentum",
     "names",
+    "open_sweep",
     "potential_energy",
     "potential_energy_regressor",
     "read_scenario",
@@ -143,6 +150,7 @@ __all__ = [
     "scenario_path",
     "set_threads",
     "simulate",
+    "sweep",
     "torque_regressor",
     "torque_regressor_blocks",
     "validate",
@@ -163,6 +171,10 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",
+    "Summary": "urdf_gibbs.sweeps.results",
+    "Sweep": "urdf_gibbs.sweeps.results",
+    "open_sweep": "urdf_gibbs.sweeps.results",
+    "sweep": "urdf_gibbs.sweeps.sweep",
     "View": "urdf_gibbs.view.show",
     "base_parameters": "urdf_gibbs.identification.base_parameters",
     "identify": "urdf_gibbs.identification.identify",

@@ -56,6 +56,7 @@ class Question:
             "scenario": self.bundle.text,
             "files": self.bundle.hashes(),
             "over": {key: values.plain() for key, values in self.design.over.items()},
+            "order": list(self.design.over),
             "runs": self.design.runs,
             "seed": self.design.seed,
             "sampling": self.design.sampling,
@@ -176,7 +177,7 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]
                 found.append(f"{what} {key} (only there)")
             elif mine[key] != other[key]:
                 found.append(f"{what} {key}")
-    if list(ours["over"]) != list(theirs.get("over", ())) and not found:
+    if ours["order"] != theirs.get("order") and not found:
         found.append("the order of the parameters")
     return found
 

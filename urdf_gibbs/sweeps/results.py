@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from urdf_gibbs.extras import extras_named
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.question import read_question
 from urdf_gibbs.sweeps.rows import COMPLETE, RESULTS
+from urdf_gibbs.sweeps.scene import Folder
 from urdf_gibbs.sweeps.store import QUESTION, Store
 from urdf_gibbs.sweeps.worker import Worker
 
@@ -37,7 +37,7 @@ class Sweep:
         path: The folder.
     """
 
-    def __init__(self, path: Path, worker: Worker | None = None, temporary: tempfile.TemporaryDirectory[str] | None = None) -> None:
+    def __init__(self, path: Path, worker: Worker | None = None, temporary: Folder | None = None) -> None:
         self.path = path
         self._store = Store(path)
         self._made = worker

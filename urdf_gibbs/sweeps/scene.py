@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import shown
-from urdf_gibbs.engine.kernel import kernel
+from urdf_gibbs.engine.kernel import Plain, kernel
+from urdf_gibbs.engine.quantities import Options, checked_options
 from urdf_gibbs.errors import ArgumentError, UrdfWarning
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.hashed import hashable
@@ -35,9 +38,9 @@ class Scene:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._folder = tempfile.TemporaryDirectory(prefix="urdf_gibbs_sweep_")
-        question.bundle.unpack(Path(self._folder.name))
-        self._file = str(Path(self._folder.name) / SCENE)
+        self._folder = Folder()
+        question.bundle.unpack(self._folder.path)
+        self._file = str(self._folder.path / SCENE)
         self._content = question.bundle.content()
 
     @cached_property
@@ -141,11 +144,18 @@ def total_energy(scene: Scene, robot: Robot, gravity: Array, q: Array, v: Array)
     if not scene.question.varies("links") or robot.is_flexible:
         kinetic, potential = kernel(robot, "kinetic_energy")(q, v), kernel(robot, "potential_energy", gravity=None)(q, gravity)
         return float(kinetic) + float(potential)
-    parameters = robot.parameters.ravel()
-    kinetic = kernel(scene.base.robot, "kinetic_energy", parameters=True)(q, v, parameters)
-    _, x, y, z = kernel(scene.base.robot, "first_moment", parameters=True)(q, parameters).tolist()
-    gx, gy, gz = gravity.tolist()
-    return float(kinetic) - float(gx * x + gy * y + gz * z)
+    kinetic = kernel(scene.base.robot, "kinetic_energy", parameters=True)(q, v, robot.parameters.ravel())
+    # In plain Python: nothing is compiled for a robot of one run.
+    options = checked_options(robot, "potential_energy", Options(free_gravity=True))
+    return float(kinetic) + float(Plain(robot, "potential_energy", options).general(q, gravity))
+
+
+class Folder:
+    """A new folder for temporary files, which goes when the object does."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="urdf_gibbs_sweep_"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def _same(one: Scenario, other: Scenario) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from urdf_gibbs.sweeps.execute import Done, Task, WorkerLost, by_processes, by_t
 from urdf_gibbs.sweeps.question import Question, chunk_of, differences, question, versions
 from urdf_gibbs.sweeps.results import Sweep
 from urdf_gibbs.sweeps.rows import Quantity
+from urdf_gibbs.sweeps.scene import Folder
 from urdf_gibbs.sweeps.store import Store, write_motions
 from urdf_gibbs.sweeps.worker import Worker, work_of
 
@@ -83,8 +83,8 @@ def sweep(
     count = processors() if workers is None else whole(workers, 1, "workers")
     motions = None if trajectories is None else Path(path_of(trajectories, "trajectories"))
     asked, original = question(scenario, over, runs, seed, sampling, quantities, motions is not None)
-    temporary = tempfile.TemporaryDirectory(prefix="urdf_gibbs_sweep_") if out is None else None
-    store = Store(Path(path_of(out, "out")) if temporary is None else Path(temporary.name))
+    temporary = Folder() if out is None else None
+    store = Store(Path(path_of(out, "out")) if temporary is None else temporary.path)
     begun = store.begun()
     metadata = _resumed(store, asked, chunk) if begun else asked.metadata(chunk_of(asked.design.runs, chunk))
     metadata["file"] = os.path.abspath(original.file)  # where meshes to look at may be found
