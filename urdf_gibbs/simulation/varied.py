@@ -200,7 +200,7 @@ class Varied:
         parts = []
         for name, value in self._ordered(given if isinstance(given, Mapping) else {SCENE: given}):
             values = _rows(value, n, (), "restitution")
-            _refuse(values, lambda e: (e >= 0.0) & (e <= 1.0), lambda e: within(e, 0.0, 1.0, "restitution"), refused)
+            _refuse(values, lambda e: (e >= 0.0) & (e <= 1.0), lambda e: within(float(e), 0.0, 1.0, "restitution"), refused)
             parts.append(Part(name, self._named(name, of_scene), values, np.inf))
         return parts
 
