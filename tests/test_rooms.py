@@ -59,6 +59,7 @@ LONG_FILES: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
+    "cli/validate.py validate",  # the same
     "simulation/simulate.py simulate",  # the arguments of a simulation
     "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same

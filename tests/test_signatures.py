@@ -65,7 +65,9 @@ def test_options_have_names(name: str) -> None:
 
 
 def test_a_function_that_returns_arrays_takes_out() -> None:
-    functions = {name: getattr(ug, name) for name in ug.functions.__all__ if name not in ("impact", "torque_regressor_blocks", "derivative_entries")}
+    functions = {
+        name: getattr(ug, name) for name in ug.functions.__all__ if name not in ("impact", "torque_regressor_blocks", "derivative_entries")
+    }
     for name, function in functions.items():
         last = list(inspect.signature(function).parameters.values())[-1]
         assert (last.name, last.kind, last.default) == ("out", inspect.Parameter.KEYWORD_ONLY, None), name
