@@ -247,7 +247,7 @@ def validation(folder: Path) -> None:
     from urdf_gibbs.cli.validate import validate
 
     with pytest.raises(typer.Exit):
-        validate(["planar3r"], None, 1, 0, None, True, None, None, None, None)
+        validate(["planar3r"], samples=1, seed=0, mimic=True, derivatives=True)
 
 
 @pytest.mark.parametrize(
