@@ -115,7 +115,7 @@ def test_what_does_not_vary_is_as_in_the_simulation() -> None:
         (model("free_ball", "floating"), {**ON_PLANE, "walls": shaken}, (q, v)),
     ):
         simulator = ug.Simulator(robot, **options, dense=False)
-        found = ug.Many(simulator, ("restitution", "friction")).run(ug.Runs(*starts, 0.7), first_impacts=3)
+        found = ug.Many(simulator, ("restitution", "friction")).run(ug.Runs(starts[0], starts[1], 0.7), first_impacts=3)
         assert all(same(found, i, simulator.run(starts[0][i], starts[1][i], 0.7)) for i in range(3))
 
 
@@ -164,8 +164,9 @@ def all_varied(count: int) -> tuple[ug.Many, ug.Runs]:
 
 def chosen(runs: ug.Runs, which: Any) -> ug.Runs:
     """Some of the runs."""
-    rows = {one.name: getattr(runs, one.name) for one in fields(runs)}
-    return ug.Runs(**{name: {"plane": {"point": x["plane"]["point"][which]}} if name == "walls" else x[which] for name, x in rows.items()})
+    rows: dict[str, Any] = {one.name: getattr(runs, one.name) for one in fields(runs)}
+    walls = {"plane": {"point": rows.pop("walls")["plane"]["point"][which]}}
+    return ug.Runs(**{name: x[which] for name, x in rows.items()}, walls=walls)
 
 
 def assert_equal(found: ug.Outcomes, expected: ug.Outcomes, which: Any) -> None:
@@ -395,7 +396,7 @@ def test_what_compiled_runs_cannot_do_is_refused(made: Any, vary: tuple[str, ...
 def test_wrong_arguments_are_told() -> None:
     many = ug.Many(ball(), ("restitution", "walls"))
     start = np.ones((3, 1))
-    for wrong, told in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"q": [1.0]}, r"q has shape \(1,\), expected \(n, 1\)"),
         ({"duration": [1.0, 2.0]}, r"duration has shape \(2,\), expected \(n,\) with n = 3"),
         ({"gravity": (0, 0, 1)}, r"gravity is given and does not vary"),
@@ -403,7 +404,8 @@ def test_wrong_arguments_are_told() -> None:
         ({"restitution": {"roof": 0.5}}, "no wall or contact named 'roof'"),
         ({"walls": {"ground": {"radius": 1.0}}}, "no number of a Plane named 'radius'"),
         ({"walls": {"roof": {"point": (0, 0, 0)}}}, "no wall named 'roof'"),
-    ):
+    )
+    for wrong, told in cases:
         with pytest.raises(ug.ArgumentError, match=told):
             many.run(ug.Runs(**{"q": start, **wrong}))
     with pytest.raises(ug.UnknownNameError, match="mass"):

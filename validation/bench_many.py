@@ -12,9 +12,12 @@ Needs scipy and pin.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -24,13 +27,14 @@ from bench_simulation import peer_in_circle
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
-from urdf_gibbs.simulation import many as module
+from urdf_gibbs.simulation.many import _Workspace
 from urdf_gibbs.simulation.scenario import read_scenario
 
 Array = NDArray[np.float64]
 
 SPREAD = 1e-3  # rad, m: standard deviation of the starts
 LANES = 4
+HASHED = 100_000_000  # bytes
 
 
 class Timed:
@@ -56,6 +60,15 @@ def measured(cases: dict[str, tuple[Callable[[], object], int]], rounds: int) ->
             call()
             found[name].append((count / (time.process_time() - cpu), count / (time.perf_counter() - wall)))
     return {name: (median(x for x, _ in rates), median(y for _, y in rates)) for name, rates in found.items()}
+
+
+def hash_on(threads: int) -> None:
+    """Work of another kind that needs no lock, on so many threads at once."""
+    workers = [threading.Thread(target=hashlib.sha256, args=(bytes(HASHED),)) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 def in_lanes(robot: ug.Robot, found: ug.Outcomes) -> None:
@@ -96,7 +109,8 @@ def main() -> int:
     q = np.array(q0) + SPREAD * rng.standard_normal((options.runs, robot.nq))
     runs = ug.Runs(q, duration=duration)
     many = ug.Many(simulator)
-    timed = module.go_on = Timed(module.go_on)  # type: ignore[assignment, misc]
+    timed = Timed(_Workspace.go_on)
+    _Workspace.go_on = lambda *given: timed(*given)  # type: ignore[method-assign]
     first = many.run(runs)
     parameters = ug.Runs(q, duration=duration, parameters=robot.parameters * rng.uniform(0.99, 1.01, (options.runs, 1, 1)))
     walls = ug.Runs(q, duration=duration, walls={"circle": {"radius": rng.uniform(2.499, 2.501, options.runs)}})
@@ -126,8 +140,14 @@ def main() -> int:
     }
     for call, _ in cases.values():  # compiled, and warm
         call()
-    for name, (by_cpu, by_clock) in measured(cases, options.rounds).items():
+    for threads in (1, 2):
+        cases[f"hashing, {threads}"] = (partial(hash_on, threads), threads)
+    rates = measured(cases, options.rounds)
+    hashing = [rates.pop(f"hashing, {threads}")[1] for threads in (1, 2)]
+    for name, (by_cpu, by_clock) in rates.items():
         print(f"{name:24} {by_cpu:8.1f} runs for each second of the processor, {by_clock:8.1f} of the clock")
+    gain = rates["two threads"][1] / rates["one thread"][1]
+    print(f"two threads against one, by the clock: {gain:.2f} times; hashing, which shares nothing: {hashing[1] / hashing[0]:.2f} times")
     timed.seconds, cpu = 0.0, time.thread_time()
     many.run(runs)
     print(f"Python's share, one thread: {100 * (1 - timed.seconds / (time.thread_time() - cpu)):.1f} %")

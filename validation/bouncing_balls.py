@@ -3,8 +3,9 @@
     python validation/bouncing_balls.py [--runs 100000]
 
 A ball that falls from the height h strikes at t = sqrt(2 h / g), bounces ever lower and rests at t (1 + e) / (1 - e). The impacts at
-t, t + 2 e t, ... are some 14 / (1 - e) until a bounce takes less than a microsecond (``zeno``); each adds its round-off. Exits with 1
-where a time of rest is off by more than 1e-13 / (1 - e) of it, or a ball with e = 1 rests.
+t, t + 2 e t, ... are some 14 / (1 - e) until a bounce takes less than a microsecond (``zeno``); each adds its round-off. What is slower
+than 1e-9 m/s does not bounce at all. Exits with 1 where a time of rest is off by more than 1e-13 / (1 - e) of it and more than such a
+bounce takes, or a ball with e = 1 rests.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import own_tree  # noqa: F401
 
 import urdf_gibbs as ug
+from urdf_gibbs.simulation.impact import REST
 
 HEIGHT, RADIUS, G = 1.0, 0.05, 9.81  # m, m, m/s^2
 ALLOWED = 1e-13  # relative error of the time of rest, times 1 - e
@@ -42,8 +44,9 @@ def main() -> int:
     error = abs(found.rest[:-1] - expected[:-1]) / expected[:-1]
     scaled = error * (1.0 - e[:-1])
     print(f"relative error of the time of rest: median {np.median(error):.1e}, worst {error.max():.1e} at e = {e[error.argmax()]:g};")
-    print(f"times 1 - e: worst {scaled.max():.1e}; deepest penetration {found.deepest.max():.1e} m")
-    well = found.complete.all() and bool((scaled <= ALLOWED).all()) and bool(np.isnan(found.rest[-1]))
+    print(f"times 1 - e: all but {(scaled > ALLOWED).sum()} within {ALLOWED:g}; deepest penetration {found.deepest.max():.1e} m")
+    right = (scaled <= ALLOWED) | (error * expected[:-1] <= 2.0 * REST / G)
+    well = found.complete.all() and bool(right.all()) and bool(np.isnan(found.rest[-1]))
     print("each rests when it should" if well else "NOT as it should be")
     return 0 if well else 1
 
