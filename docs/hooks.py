@@ -60,8 +60,20 @@ def with_commands(markdown: str, page: Any) -> str:
     shown = {EXAMPLE.match(line)[1] for line in examples}  # type: ignore[index]
     if shown != set(commands):
         raise PluginError(f"{page.file.src_uri}: without an example: {set(commands) - shown}; no such command: {shown - set(commands)}")
-    sections = [section(name, command, [line for line in examples if line.split()[1] == name]) for name, command in commands.items()]
+    sections = [one for name, command in commands.items() for one in sections_of(name, command, examples)]
     return before + "\n\n".join(sections) + after
+
+
+def sections_of(name: str, command: Any, examples: list[str]) -> list[str]:
+    """One of a command; of one that has commands of its own, one for each: the first is the one that its name alone means."""
+    own = [line for line in examples if line.split()[1] == name]
+    parts: dict[str, Any] = getattr(command, "commands", {})
+    if not parts:
+        return [section(name, command, own)]
+    main, *others = parts
+    of_others = {other: [line for line in own if line.split()[2] == other] for other in others}
+    of_main = [line for line in own if all(line not in lines for lines in of_others.values())]
+    return [section(name, parts[main], of_main), *(section(f"{name} {other}", parts[other], of_others[other]) for other in others)]
 
 
 def section(name: str, command: Any, examples: list[str]) -> str:

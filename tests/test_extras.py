@@ -51,8 +51,10 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         declared = [re.match(r"[\w-]+", line)[0] for line in extras[extra]]  # type: ignore[index]
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
-    assert "urdf-gibbs[docs,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]  # dev has all of them
-    assert everything is not None and {*EXTRAS.values()} - {"jax", "torch"} <= set(everything[1].split(","))
+    assert (
+        "urdf-gibbs[dask,docs,jax,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]
+    )  # dev has all of them
+    assert everything is not None and {*EXTRAS.values()} - {"dask", "jax", "torch"} <= set(everything[1].split(","))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         ("ug.simulate(robot, [0.1], None, 0.1).plot()", "matplotlib", "plot"),
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
         ("q = [[0.1], [0.2], [0.4], [0.8]]; ug.identify(robot, q, q, q, q, feasible=True)", "clarabel", "identify"),
+        ("ug.sweep('bouncing_ball', {'restitution': '0:1:3'})", "pyarrow", "sweep"),
         ("import urdf_gibbs.jax", "jax", "jax"),
         ("import urdf_gibbs.torch", "torch", "torch"),
     ],

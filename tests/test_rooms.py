@@ -60,6 +60,7 @@ LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
     "cli/sweep.py run",  # the same
+    "cli/validate.py validate",  # the same
     "simulation/simulate.py simulate",  # the arguments of a simulation
     "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same
@@ -248,7 +249,7 @@ def validation(folder: Path) -> None:
     from urdf_gibbs.cli.validate import validate
 
     with pytest.raises(typer.Exit):
-        validate(["planar3r"], None, 1, 0, None, True, None, None, None, None)
+        validate(["planar3r"], samples=1, seed=0, mimic=True, derivatives=True)
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,9 @@ def deepest(st: State) -> float:
 
 
 @jit
-def note_energies(s: System, st: State, measured: Array, end: int) -> None:
-    """Kinetic and potential energy of the present state, at the start (0) or at the end (1)."""
-    load_state(s, st.y)
+def note_energies(s: System, y: Array, measured: Array, end: int) -> None:
+    """Kinetic and potential energy of the state y, at the start (0) or at the end (1)."""
+    load_state(s, y)
     mass_matrix(s)
     update_columns(s)
     measured[KINETIC + end], measured[POTENTIAL + end] = kinetic_energy(s), potential_energy(s)
@@ -164,7 +164,7 @@ def begin(s: System, st: State, r: Record, b: Batch) -> int:
     measured[LAST_IMPACT], measured[HELD_FROM], measured[REST] = np.nan, np.nan, np.nan
     for k in range(b.first_times.shape[1]):
         b.first_times[i, k], b.first_impulses[i, k], b.first_contacts[i, k] = np.nan, np.nan, -1
-    note_energies(s, st, measured, 0)
+    note_energies(s, st.y, measured, 0)
     if st.gaps.shape[0] > 0:
         status = update_gaps(s, st, 0.0, 0)
         if status != OK:
@@ -202,6 +202,8 @@ def note(st: State, r: Record, b: Batch, count: int) -> None:
         ends = r.change_accumulation[j]
         since = r.change_time[j] if np.isnan(ends) else ends
         b.since[r.change_contact[j]] = np.nan if r.change_mode[j] == FREE else since
+    if r.rows > 0:
+        copy(r.y[r.rows - 1], b.end[b.at])
     r.rows, r.impacts, r.impact_contacts, r.phase_changes = 0, 0, 0, 0
     measured[DEEPEST] = max(measured[DEEPEST], st.deepest if b.in_time else deepest(st))
 
@@ -214,14 +216,15 @@ def finish(s: System, st: State, b: Batch, status: int) -> None:
     counted[STATUS], counted[IMPACTS], counted[STEPS] = status, st.impacts, st.accepted
     counted[REJECTED], counted[EVALUATIONS], counted[BOUNCES] = st.rejected, s.evaluations, st.bounces
     measured[REACHED], measured[FRICTION_WORK], measured[ENERGY_AT_REST] = st.time, st.friction_work, st.energy_at_rest
-    copy(st.y, b.end[i])
-    note_energies(s, st, measured, 1)
+    if status != FINISHED:
+        copy(st.y, b.end[i])
+    note_energies(s, b.end[i], measured, 1)
     for c in range(b.since.shape[0]):
         if not np.isnan(b.since[c]):
             measured[HELD_FROM] = b.since[c] if np.isnan(measured[HELD_FROM]) else max(measured[HELD_FROM], b.since[c])
     moves = False
-    for m in range(nq, st.y.shape[0]):
-        moves = moves or not abs(st.y[m]) <= AT_REST
+    for m in range(nq, b.end.shape[1]):
+        moves = moves or not abs(b.end[i, m]) <= AT_REST
     if not moves:
         measured[REST] = measured[HELD_FROM]
 

@@ -37,8 +37,8 @@ FIRST_STEPS, FEWEST_STEPS, MOST_STEPS = 512, 16, 1_000_000  # of a call of compi
 class Many:
     """Many runs of one simulation: made ready once, then run as often as wanted, from several threads at once if wanted.
 
-    A run is bit for bit the run of a Simulator with the same values, for any order, number of threads and division into calls; with
-    inertial parameters and walls that vary it is so up to rounding, as their numbers are no part of the machine code then.
+    A run is bit for bit the run of a Simulator(..., dense=False) with the same values, for any order, number of threads and division
+    into calls. Where inertial parameters or walls vary it is so up to rounding, as their numbers are no part of the machine code then.
 
     Args:
         simulation: What is run; its ``dense`` and ``memory`` do not matter, as no motion is kept.
@@ -104,13 +104,14 @@ class Many:
             raise
         return task.outcomes()
 
-    def trajectory(self, runs: Runs, run: int, *, dense: bool = True) -> Trajectory:
+    def trajectory(self, runs: Runs, run: int, *, dense: bool = False) -> Trajectory:
         """One of the runs again, bit by bit, with its motion.
 
         Args:
             runs: As given to ``run``.
             run: Which of them, from 0 on.
-            dense: Whether the interpolant of each step is kept.
+            dense: Whether the interpolant of each step is kept; where contacts with friction hold, the motion is then the same up to
+                rounding only.
 
         Returns:
             The motion.

@@ -64,8 +64,8 @@ class Machine:
         self.parameters = parameters
         self.functions = _c_functions(description, parameters)
         self.step = own_step(robot) if _has_constant_torque(description) and not description.steps_in_time else None
-        self.contacts = own_contacts(robot, candidates.contacts, candidates.surfaces, walls)
         self.tree = tree_of(robot)
+        self.contacts = own_contacts(robot, candidates.contacts, candidates.surfaces, walls)
         self.friction = friction or _acts(candidates)
         parts = _parts(description.steps_in_time, self.friction, description.soil is not None)
         self.blocks = np.array(block_addresses(*parts), dtype=np.int64)

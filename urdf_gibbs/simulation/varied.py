@@ -14,7 +14,7 @@ from urdf_gibbs.arguments import LARGEST_FRICTION, coefficients, numbers, within
 from urdf_gibbs.contact.candidates import Candidates
 from urdf_gibbs.contact.coefficients import SceneFriction
 from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL
-from urdf_gibbs.contact.surfaces import FUNCTION, HEIGHT, IMPLICIT, MOVES, check_radius, pack
+from urdf_gibbs.contact.surfaces import CENTRE, FUNCTION, HEIGHT, IMPLICIT, MOVES, RADIUS, check_radius, pack
 from urdf_gibbs.errors import ArgumentError, NotVariableError, UnknownNameError, UrdfGibbsError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.description import Description, checked_start
@@ -27,6 +27,7 @@ Check = Callable[[Any], Any]
 
 VARIED = ("restitution", "friction", "gravity", "torque", "parameters", "walls")
 NOT_SHAPES = ("restitution", "friction", "motion", "name", "side")  # fields of walls that are no numbers of their shape
+COLUMNS = {"radius": RADIUS, "centre": CENTRE, "point": CENTRE}  # of Surfaces.values, from arguments of walls with one surface
 SCENE = ""  # whose coefficients count where nothing has its own
 
 
@@ -70,7 +71,7 @@ class Varied:
         self.wall_names = labels((wall.name, type(wall).__name__.lower()) for wall in description.walls)
         counts = [len(wall.surfaces()) for wall in description.walls]
         self._wall_of = np.repeat(np.arange(len(counts)), counts)  # of each surface
-        self._radii = sorted({point.radius for point in description.points})
+        self._radii = {point.radius for point in description.points}
         if "friction" in self.names:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # said when the description was made
@@ -200,7 +201,7 @@ class Varied:
         parts = []
         for name, value in self._ordered(given if isinstance(given, Mapping) else {SCENE: given}):
             values = _rows(value, n, (), "restitution")
-            _refuse(values, lambda e: (e >= 0.0) & (e <= 1.0), lambda e: within(e, 0.0, 1.0, "restitution"), refused)
+            _refuse(values, lambda e: (e >= 0.0) & (e <= 1.0), lambda e: within(float(e), 0.0, 1.0, "restitution"), refused)
             parts.append(Part(name, self._named(name, of_scene), values, np.inf))
         return parts
 
@@ -229,8 +230,9 @@ class Varied:
             on = np.flatnonzero(self._wall_of == self.wall_names.index(name))
             self._check_wall(name, on)
             arrays = {key: _wall_rows(wall, key, value, n) for key, value in changes.items()}
+            left = self._put_columns(wall, arrays, rows, on)
             made: dict[bytes, Array | str] = {}
-            for i in range(n):
+            for i in left.tolist():
                 key = b"".join(array[i].tobytes() for array in arrays.values())
                 if key not in made:
                     made[key] = self._packed(wall, {field: array[i].tolist() for field, array in arrays.items()})
@@ -241,6 +243,20 @@ class Varied:
                     rows[i, on] = found
         return rows.reshape(n, -1)
 
+    def _put_columns(self, wall: Wall, arrays: dict[str, Array], rows: Array, on: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Write what is a column of Surfaces.values to the ``rows``; gives the runs whose numbers are left to ``_packed``."""
+        n = len(rows)
+        if len(on) != 1 or not arrays.keys() <= COLUMNS.keys():
+            return np.arange(n)
+        right = np.ones(n, dtype=bool)
+        for name, values in arrays.items():
+            flat = values.reshape(n, -1)
+            right &= np.isfinite(flat).all(axis=1)
+            if name == "radius":
+                right &= values > max(self._radii, default=0.0)
+            rows[:, on[0], COLUMNS[name] : COLUMNS[name] + flat.shape[1]] = flat
+        return np.flatnonzero(~right)
+
     def _check_wall(self, name: str, on: NDArray[np.intp]) -> None:
         surfaces = self.candidates.surfaces
         if np.isin(surfaces.kind[on], (HEIGHT, IMPLICIT)).any():
@@ -250,10 +266,7 @@ class Varied:
         """The rows of Surfaces.values of the wall with these numbers, or what is wrong with them."""
         try:
             changed = wall_from({**described(wall), **{"direction" if key == "normal" else key: x for key, x in changes.items()}})
-            if len(changed.surfaces()) != len(wall.surfaces()):
-                raise ArgumentError("another number of surfaces")
-            for radius in self._radii:
-                check_radius([changed], radius)
+            check_radius([changed], max(self._radii, default=0.0))
             return np.array(pack([changed])[0].values)
         except UrdfGibbsError as problem:
             return str(problem)

@@ -37,11 +37,11 @@ class Sweep:
         path: The folder.
     """
 
-    def __init__(self, path: Path, worker: Worker | None = None, temporary: Folder | None = None) -> None:
+    def __init__(self, path: Path, _worker: Worker | None = None, _temporary: Folder | None = None) -> None:
         self.path = path
         self._store = Store(path)
-        self._made = worker
-        self._temporary = temporary  # goes with this object
+        self._made = _worker
+        self._temporary = _temporary  # goes with this object
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
@@ -186,8 +186,15 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Summary:
-    """Of a sweep. ``statuses``: how many runs have each; ``errors``: the first few, with their runs; ``extremes``: of each quantity the
-    least and the greatest value, each with the first run that has it."""
+    """What came of a sweep.
+
+    Attributes:
+        runs: How many there are when all is done.
+        missing: How many are not done yet.
+        statuses: How many runs have each status.
+        errors: The first few that are not complete: run and reason.
+        extremes: Of each quantity the least and the greatest value, each with the first run that has it.
+    """
 
     runs: int
     missing: int
