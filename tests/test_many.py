@@ -263,9 +263,9 @@ def test_parameters_count_in_contacts_that_hold() -> None:
         (
             gripper,
             gripper.with_inertia(gripper.joints[-1].child, mass=0.7),
-            {"joint_limits": True, "restitution": 0.3, "torque": np.full(gripper.nv, 0.5)},
+            {"joint_limits": True, "restitution": 0.3, "torque": np.full(3, 5.0)},
             gripper.neutral(),
-            np.zeros(gripper.nv),
+            np.full(3, 0.3),
         ),
     )
     for robot, edited, options, q, v in cases:
