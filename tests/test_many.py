@@ -82,11 +82,11 @@ def varied(name: str) -> tuple[ug.Runs, tuple[str, ...], ug.Robot, dict[str, Any
     robot, (q, v) = model("free_ball", "floating"), thrown(COUNT)
     if name == "restitution and gravity":
         g = rng.normal((0.0, 0.0, -9.0), 1.0, (COUNT, 3))
-        runs = ug.Runs(q, v, 0.8, restitution=e, gravity=g)
+        runs = ug.Runs(q, v, duration=0.8, restitution=e, gravity=g)
         return runs, ("restitution", "gravity"), robot, {**ON_PLANE, "friction": 0.3}, lambda i: {"restitution": e[i], "gravity": g[i]}
     own = np.column_stack([mu, 0.7 * mu])
     options = {**ON_PLANE, "scheme": "time_stepping"} if name == "friction, by time stepping" else ON_PLANE
-    runs = ug.Runs(q, v, 0.8, restitution=e, friction=own)
+    runs = ug.Runs(q, v, duration=0.8, restitution=e, friction=own)
     return runs, ("friction", "restitution"), robot, options, lambda i: {"restitution": e[i], "friction": tuple(own[i])}
 
 
@@ -115,7 +115,7 @@ def test_what_does_not_vary_is_as_in_the_simulation() -> None:
         (model("free_ball", "floating"), {**ON_PLANE, "walls": shaken}, (q, v)),
     ):
         simulator = ug.Simulator(robot, **options, dense=False)
-        found = ug.Many(simulator, ("restitution", "friction")).run(ug.Runs(starts[0], starts[1], 0.7), first_impacts=3)
+        found = ug.Many(simulator, ("restitution", "friction")).run(ug.Runs(starts[0], starts[1], duration=0.7), first_impacts=3)
         assert all(same(found, i, simulator.run(starts[0][i], starts[1][i], 0.7)) for i in range(3))
 
 
@@ -127,7 +127,7 @@ def test_coefficients_belong_to_the_scene_a_wall_or_a_contact() -> None:
     assert many.wall_names == ("circle", "left")
     names, base = many.contact_names, many.description.candidates().contacts
     rows = many._varied.rows(
-        ug.Runs([BRANCHED], restitution={names[3]: 0.9, "left": [0.5], "": 0.2}, friction={"left": 0.4, "": [[0.8, 0.7]]})
+        ug.Runs([BRANCHED], duration=1.0, restitution={names[3]: 0.9, "left": [0.5], "": 0.2}, friction={"left": 0.4, "": [[0.8, 0.7]]})
     )
     made = many._varied.inputs(rows, np.array([0]), np.zeros(3))
     walls = np.array([name.partition("|")[2] for name in names])
@@ -150,7 +150,7 @@ def all_varied(count: int) -> tuple[ug.Many, ug.Runs]:
     runs = ug.Runs(
         q,
         v,
-        rng.uniform(0.2, 0.5, count),
+        duration=rng.uniform(0.2, 0.5, count),
         restitution=rng.uniform(-0.05, 1.0, count),
         friction=rng.uniform(0.0, 0.5, count),
         gravity=rng.normal((0, 0, -9), 1.0, (count, 3)),
@@ -247,6 +247,39 @@ def test_parameters_are_those_of_an_edited_robot() -> None:
     assert abs(found.q[0] - found.q[1]).max() > 1e-3
 
 
+def test_parameters_count_in_contacts_that_hold() -> None:
+    """A block that lands on its corners, slides and stops, and a gripper with a mimic joint at its limits."""
+    corners = [("block", (x, y, -0.1)) for x in (0.1, -0.1) for y in (0.1, -0.1)]
+    block, gripper = ug.load(BLOCK, base="floating"), model("gripper")
+    moments = np.diag([0.03, 0.02, 0.04])
+    cases: tuple[tuple[ug.Robot, ug.Robot, dict[str, Any], Any, Any], ...] = (
+        (
+            block,
+            block.with_inertia("block", 5.0, (0.02, 0.0, 0.01), moments),
+            {"walls": ug.walls.Plane(), "points": corners, "friction": 0.4, "restitution": 0.2},
+            [0, 0, 0.11, 0, 0, 0, 1.0],
+            [0.8, 0, 0, 0, 0, 0.5],
+        ),
+        (
+            gripper,
+            gripper.with_inertia(gripper.joints[-1].child, mass=0.7),
+            {"joint_limits": True, "restitution": 0.3, "torque": np.full(3, 5.0)},
+            gripper.neutral(),
+            np.full(3, 0.3),
+        ),
+    )
+    for robot, edited, options, q, v in cases:
+        found = ug.Many(ug.Simulator(robot, **options), ("parameters",)).run(ug.Runs([q], v, duration=0.4, parameters=edited.parameters))
+        motion, other = (ug.Simulator(one, **options).run(q, v, 0.4) for one in (edited, robot))
+        assert found.complete[0] and found.impacts[0] == len(motion.impacts) > 0
+        np.testing.assert_allclose(np.hstack([found.q[0], found.v[0]]), np.hstack([motion.q[-1], motion.v[-1]]), rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(found.kinetic[0], motion.energies.kinetic[[0, -1]], rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(found.potential[0], motion.energies.potential[[0, -1]], rtol=0.0, atol=1e-9)
+        impulses = [largest for impact in motion.impacts for largest in impact.impulses]
+        assert abs(found.largest_impulse[0] - max(impulses)) < 1e-5  # round-off, magnified where four corners share one impact
+        assert abs(motion.energies.total - other.energies.total[0]).max() > 1e-3  # with other parameters
+
+
 def test_walls_are_those_of_a_simulator_with_other_walls() -> None:
     robot, rng = model("branched12"), np.random.default_rng(4)
     radius, centre = rng.uniform(2.4, 2.6, 4), rng.normal(0.0, 0.02, (4, 3))
@@ -309,7 +342,7 @@ def test_a_sliding_ball_is_held_and_comes_to_rest_only_where_nothing_moves() -> 
     block = ug.load(BLOCK, base="floating")
     many = ug.Many(ug.Simulator(block, walls=ug.walls.Plane(), points=corners, restitution=0.0), ("friction",))
     q, v, mu = [0, 0, 0.1, 0, 0, 0, 1.0], [0.8, 0, 0, 0, 0, 0.0], np.array([0.3, 0.0])
-    found = many.run(ug.Runs([q, q], v, 0.5, friction=mu))
+    found = many.run(ug.Runs([q, q], v, duration=0.5, friction=mu))
     stop = 0.8 / (0.3 * G)
     np.testing.assert_allclose(found.rest, [stop, np.nan], atol=1e-9)  # the tolerance of the integrator
     np.testing.assert_allclose(found.held_from, [stop, 0.0], atol=1e-9)
@@ -343,7 +376,7 @@ def closing(**options: Any) -> ug.Simulator:
 def test_a_run_that_fails_is_a_row_with_the_simulators_reason() -> None:
     e, q = np.array([1.0, 0.5, 0.9, 1.0]), np.array([[0.5], [0.5], [0.2], [0.9]])
     v, duration = np.array([[3.0], [1.0], [-4.0], [0.5]]), np.array([2.0, 2.0, 2.0, 0.05])
-    found = ug.Many(closing(), ("restitution",)).run(ug.Runs(q, v, duration, restitution=e))
+    found = ug.Many(closing(), ("restitution",)).run(ug.Runs(q, v, duration=duration, restitution=e))
     for i in range(3):
         with pytest.raises(ug.SimulationError) as caught:
             closing(restitution=e[i], dense=False).run(q[i], v[i], duration[i])
@@ -367,7 +400,7 @@ def test_a_run_that_cannot_start_is_a_row_with_what_is_wrong() -> None:
     for i, told in enumerate(("q0 has entries that are not finite", "duration=-1", "restitution=1.2", "gravity has entries"), 2):
         assert found.reasons[i].startswith(f"refused: {told}"), found.reasons[i]
     assert np.isnan(found.q[2:]).all() and np.isnan(found.rest[2:]).all() and (found.first_contacts == -1).all()
-    nothing = many.run(ug.Runs(np.zeros((0, 1))))
+    nothing = many.run(ug.Runs(np.zeros((0, 1)), duration=1.0))
     assert len(nothing) == 0 and nothing.status == []
 
 
@@ -393,6 +426,14 @@ def test_what_compiled_runs_cannot_do_is_refused(made: Any, vary: tuple[str, ...
         ug.Many(made(), vary)
 
 
+def test_parameters_of_a_robot_without_straight_code_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urdf_gibbs.engine.quantities.STRAIGHT_DEFAULT", 10)  # as if it were too large
+    robot = ug.load(ug.model_path("planar3r"))
+    with pytest.raises(ug.NotVariableError, match="this large"):
+        ug.Many(ug.Simulator(robot), ("parameters",))
+    assert ug.Many(ug.Simulator(robot), ("gravity",)).run(ug.Runs([robot.neutral()], duration=0.1)).complete.all()
+
+
 def test_wrong_arguments_are_told() -> None:
     many = ug.Many(ball(), ("restitution", "walls"))
     start = np.ones((3, 1))
@@ -407,10 +448,10 @@ def test_wrong_arguments_are_told() -> None:
     )
     for wrong, told in cases:
         with pytest.raises(ug.ArgumentError, match=told):
-            many.run(ug.Runs(**{"q": start, **wrong}))
+            many.run(ug.Runs(**{"q": start, "duration": 1.0, **wrong}))
     with pytest.raises(ug.UnknownNameError, match="mass"):
         ug.Many(ball(), ("mass",))
     with pytest.raises(ug.ArgumentError, match="expected a Simulator"):
         ug.Many(model("ball"))  # type: ignore[arg-type]
     with pytest.raises(ug.ArgumentError, match="run=3, expected 0 to 2"):
-        many.trajectory(ug.Runs(start), 3)
+        many.trajectory(ug.Runs(start, duration=1.0), 3)

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import partial
 from statistics import median
 from typing import Any
@@ -27,6 +28,9 @@ from bench_simulation import peer_in_circle
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
+from urdf_gibbs.engine.kernel import Compiled, kernel_of
+from urdf_gibbs.engine.quantity import Options
+from urdf_gibbs.simulation.dop853 import STAGES
 from urdf_gibbs.simulation.many import _Workspace
 from urdf_gibbs.simulation.scenario import read_scenario
 
@@ -71,30 +75,34 @@ def hash_on(threads: int) -> None:
         worker.join()
 
 
-def in_lanes(robot: ug.Robot, found: ug.Outcomes) -> None:
-    """How much faster dynamics are in lanes, and how many of the lanes would work when each run has steps of its own."""
-    q, v, tau = (np.ascontiguousarray(x) for x in (found.q, found.v, np.zeros((len(found), robot.nv))))
-    kernel = robot.kernel("forward_dynamics", gravity=None)
-    g, out = np.array([0.0, -9.81, 0.0]), np.empty((len(found), robot.nv))
-    threads = ug.get_threads()
-    ug.set_threads(1)
-    tiled = np.tile(g, (len(found), 1))
-    for _ in range(20):  # compiled for batches
-        kernel(q, v, tau, tiled, out)
-    started = time.thread_time()
-    for _ in range(20):
-        kernel(q, v, tau, tiled, out)
-    batch = (time.thread_time() - started) / (20 * len(found))
-    ug.set_threads(threads)
-    started = time.thread_time()
-    row, count = out[0], 20_000
-    for _ in range(count):
-        kernel(q[0], v[0], tau[0], g, row)
-    single = (time.thread_time() - started) / count
-    tried = (found.steps + found.rejected)[: len(found) // LANES * LANES].reshape(-1, LANES)
+def seconds(function: Any, *arguments: int) -> float:
+    """Of a call, the least of several."""
+    best = np.inf
+    for _ in range(9):
+        started = time.thread_time()
+        for _ in range(500):
+            function(*arguments)
+        best = min(best, (time.thread_time() - started) / 500)
+    return best
+
+
+def in_lanes(simulator: ug.Simulator, found: ug.Outcomes, by_cpu: float) -> None:
+    """What lanes of four runs could give: how fast dynamics are in lanes, and how many lanes work when each run has its own steps."""
+    robot, program, count = simulator.robot, simulator._program, len(found)
+    kernel = kernel_of(robot, "forward_dynamics", Options(free_gravity=True))
+    assert isinstance(kernel, Compiled)
+    batch = CFUNCTYPE(c_int64, *[c_void_p] * 5, c_int64)(kernel.batch_address())
+    arrays = [np.ascontiguousarray(x) for x in (found.q, found.v, 0.0 * found.v, np.tile([0.0, -9.81, 0.0], (count, 1)), found.v)]
+    lanes = seconds(batch, *[array.ctypes.data for array in arrays], count) / count
+    simulator.run(found.q[0], None, 0.1)
+    program.state.trial[:] = 1e-2, -1.0
+    step = CFUNCTYPE(c_int64, *[c_void_p] * 2)(program.system.code.step)
+    stage = seconds(step, program.state.table.ctypes.data, program.state.trial.ctypes.data) / STAGES
+    tried = (found.steps + found.rejected)[: count // LANES * LANES].reshape(-1, LANES)
     busy = tried.sum() / (LANES * tried.max(axis=1).sum())
-    print(f"forward dynamics: {1e9 * batch:.0f} ns a state in lanes of {LANES}, {1e9 * single:.0f} ns alone, with the call from Python")
-    print(f"lanes of {LANES} runs with steps of their own, which end together: {100 * busy:.0f} % of the lanes work")
+    run, saved = 1.0 / by_cpu, found.evaluations.mean() * (stage - lanes / busy)
+    print(f"a stage of a step {1e9 * stage:.0f} ns, its dynamics in lanes of {LANES} {1e9 * lanes:.0f} ns; {100 * busy:.0f} % of the lanes")
+    print(f"would work: runs in lanes would be at most {run / (run - saved):.1f} times as fast, if all else cost nothing more")
 
 
 def main() -> int:
@@ -151,7 +159,7 @@ def main() -> int:
     timed.seconds, cpu = 0.0, time.thread_time()
     many.run(runs)
     print(f"Python's share, one thread: {100 * (1 - timed.seconds / (time.thread_time() - cpu)):.1f} %")
-    in_lanes(robot, first)
+    in_lanes(simulator, first, rates["one thread"][0])
     return 0
 
 

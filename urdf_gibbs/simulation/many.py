@@ -79,7 +79,7 @@ class Many:
 
         Args:
             runs: Where they start, and what they have of their own.
-            threads: How many threads run them.
+            threads: How many threads run them; besides the calling one at most as many as ``set_threads`` allows.
             first_impacts: Of how many impacts, the first of each run, time, impulse and contact are kept.
             progress: progress(count), called with the number of runs that have ended since the last call; by any of the threads.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -38,7 +38,7 @@ class Runs:
 
     q: ArrayLike
     v: ArrayLike | None = None
-    duration: ArrayLike = 1.0
+    duration: ArrayLike = field(kw_only=True)
     restitution: Coefficients | None = None
     friction: Coefficients | None = None
     gravity: ArrayLike | None = None

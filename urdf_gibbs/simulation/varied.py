@@ -15,6 +15,8 @@ from urdf_gibbs.contact.candidates import Candidates
 from urdf_gibbs.contact.coefficients import SceneFriction
 from urdf_gibbs.contact.kinematics import LIMIT, PAIR, WALL
 from urdf_gibbs.contact.surfaces import CENTRE, FUNCTION, HEIGHT, IMPLICIT, MOVES, RADIUS, check_radius, pack
+from urdf_gibbs.engine.kernel import Compiled, kernel_of
+from urdf_gibbs.engine.quantity import Options
 from urdf_gibbs.errors import ArgumentError, NotVariableError, UnknownNameError, UrdfGibbsError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.description import Description, checked_start
@@ -283,6 +285,8 @@ def check_variable(description: Description, candidates: Candidates, names: Iter
         raise NotVariableError("a wall whose shape or motion is a function", "is a function of Python")
     if "parameters" in names and description.robot.is_flexible:
         raise NotVariableError("parameters of a robot with elastic links", "is part of the machine code")
+    if "parameters" in names and not isinstance(_parametric(description.robot), Compiled):
+        raise NotVariableError("parameters of a robot this large", "has dynamics in loops over its bodies, with numbers that are fixed")
     if "friction" in names and description.law == "newton_equality":
         raise NotVariableError("friction with law='newton_equality'", "has no form with friction")
 
@@ -303,6 +307,11 @@ def robot_with(robot: Robot, parameters: Array) -> Robot:
     about_origin = parameters[:, 4:][:, [[0, 1, 3], [1, 2, 4], [3, 4, 5]]]
     steiner = (c * c).sum(axis=1)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
     return replace(robot, mass=m, centre_of_mass=c, inertia=about_origin - m[:, None, None] * steiner)
+
+
+def _parametric(robot: Robot) -> Any:
+    """The kernel of the dynamics with gravity and inertial parameters as an input."""
+    return kernel_of(robot, "forward_dynamics", Options((0.0, 0.0, 0.0), parametric=True, free_gravity=True))
 
 
 # rows of one quantity --------------------------------------------------------------------------------
