@@ -73,6 +73,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, undisturbed: dict[str, Any]) 
     assert before.items() <= stamps(part.path).items()
     ball(part.path, progress=lambda *counts: told.append(counts))
     assert told[5:] == [(60, 0, 60)]  # nothing is left to do
+    with pytest.raises(ug.ArgumentError, match="holds a sweep, expected a new folder"):
+        ball(part.path, resume=False)
 
 
 @POSIX

@@ -74,6 +74,7 @@ def run(
     processes: Annotated[bool, typer.Option("--processes", help="Compute in processes instead of threads.")] = False,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask: the address of its scheduler.")] = None,
     chunk: Annotated[int | None, typer.Option(min=1, help="Runs of each file. Default: so many that there are some 64 files.")] = None,
+    resume: Annotated[bool, typer.Option("--resume/--no-resume", help="Go on with the sweep in the folder, or refuse to.")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a scenario many times; one row for each run, in a folder of Parquet files that pandas and Polars read.
@@ -86,7 +87,7 @@ def run(
     from urdf_gibbs.sweeps.sweep import sweep
 
     options: dict[str, Any] = {"runs": runs, "seed": seed, "out": output, "sampling": sampling, "trajectories": trajectories}
-    placed: dict[str, Any] = {"workers": workers, "processes": processes, "dask": dask, "chunk": chunk}
+    placed: dict[str, Any] = {"workers": workers, "processes": processes, "dask": dask, "chunk": chunk, "resume": resume}
     wanted = _pairs(over, "--over", "KEY=VALUES")
     quantities = _pairs(quantity or [], "--quantity", "NAME=FORMULA")
     try:

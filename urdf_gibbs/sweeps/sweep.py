@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from urdf_gibbs.arguments import path_of, whole
+from urdf_gibbs.arguments import flag, path_of, whole
 from urdf_gibbs.errors import ArgumentError, SweepError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.sweeps.cluster import by_cluster, client_of
@@ -38,6 +38,7 @@ def sweep(
     client: Any = None,
     dask: str | None = None,
     chunk: int | None = None,
+    resume: bool = True,
     progress: Progress | None = None,
 ) -> Sweep:
     """Run a scenario many times with other values of its keys; every run is a row of a table.
@@ -64,6 +65,7 @@ def sweep(
         client: A Client of dask.distributed, whose cluster computes.
         dask: The address of a scheduler of Dask, in the place of a client.
         chunk: Runs of each file; None: so many that there are some 64 files, of at most 10,000 runs.
+        resume: Whether a sweep that is in the folder and asks the same goes on; False: a folder that is not empty is an error.
         progress: progress(done, failed, runs), called when a chunk is written.
 
     Returns:
@@ -86,6 +88,8 @@ def sweep(
     temporary = Folder() if out is None else None
     store = Store(Path(path_of(out, "out")) if temporary is None else temporary.path)
     begun = store.begun()
+    if begun and not flag(resume, "resume"):
+        raise ArgumentError(f"out={str(store.path)!r} holds a sweep, expected a new folder, or resume=True")
     metadata = _resumed(store, asked, chunk) if begun else asked.metadata(chunk_of(asked.design.runs, chunk))
     metadata["file"] = os.path.abspath(original.file)  # where meshes to look at may be found
     with client_of(client, dask) as connected:
