@@ -85,9 +85,15 @@ def test_numbers_are_those_of_philox_wherever_one_begins() -> None:
 def test_parameters_do_not_depend_on_how_runs_are_divided(sampling: str) -> None:
     over = {"restitution": "0:1:3", "start.q3": "uniform(-1,1)", "law": "newton,poisson", "x": "norm(1,scale=2)"}
     whole = design(over, 100, sampling=sampling).columns(0, 100)
-    for first, count in ((0, 1), (37, 5), (6, 94), (99, 1)):
+    for first, count in ((0, 1), (4, 7), (37, 5), (6, 94), (99, 1)):
         part = design(over, 100, sampling=sampling).columns(first, count)
         assert part == {key: values[first : first + count] for key, values in whole.items()}
+
+
+def test_what_is_tried_first_are_all_values_of_lists_and_the_ends_of_what_is_drawn() -> None:
+    made = design({"a": "1,2,4", "x": "normal(0,1)", "law": "choice(newton,poisson)"}, 500)
+    drawn = made.columns(0, 500)["x"]
+    assert made.extremes() == {"a": [1.0, 2.0, 4.0], "x": [min(drawn), max(drawn)], "law": ["newton", "poisson"]}
 
 
 def test_lists_are_crossed_and_the_last_runs_fastest() -> None:

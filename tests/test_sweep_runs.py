@@ -79,7 +79,7 @@ ARM: dict[str, Any] = {
 def test_compiled_runs_and_a_simulator_for_each_agree(tmp_path: Path) -> None:
     """Masses, gravity, walls and torques as inputs of machine code, and as constants of simulators made for the purpose: to rounding."""
     over = {key: values for key, values in ARM.items() if values is not None}
-    compiled = sweep("branched12", over, runs=12, out=tmp_path / "a", workers=1)
+    compiled = sweep("branched12", over, runs=12, out=tmp_path / "a", workers=1, chunk=12)
     functions = {"end": lambda motion: float(motion.q[-1, 0])}
     general = sweep("branched12", over, runs=12, out=tmp_path / "b", workers=1, quantities=functions)
     assert compiled._worker.compiled is not None and general._worker.compiled is None
@@ -92,7 +92,7 @@ def test_compiled_runs_and_a_simulator_for_each_agree(tmp_path: Path) -> None:
 
 
 def test_controllers_and_laws_take_a_simulator_for_each_run(tmp_path: Path) -> None:
-    found = sweep("bouncing_ball", {"law": "newton,poisson", "restitution": "0.5,0.8"}, out=tmp_path / "laws", workers=2)
+    found = sweep("bouncing_ball", {"law": "newton,poisson", "restitution": "0.5,0.8"}, out=tmp_path / "laws", workers=1, chunk=4)
     table = rows(found)
     assert found._worker.compiled is None and "law" in found._worker.reason
     assert table["law"] == ["newton", "newton", "poisson", "poisson"] and set(table["status"]) == {"complete"}
@@ -133,7 +133,7 @@ def test_motions_are_kept_where_they_are_wanted(tmp_path: Path) -> None:
     [
         ({"restitutoin": "0:1:3"}, 'restitutoin: unknown key.*did you mean "restitution"'),
         ({"restitution": "0:2:3"}, "restitution: 2.0, expected a number from 0 to 1"),
-        ({"restitution": "normal(0.9, 0.2)"}, "restitution: .*expected a number from 0 to 1"),
+        ({"restitution": "uniform(0.5, 1.05)"}, "restitution: 1.0.*expected a number from 0 to 1"),
         ({"start.heigth": "uniform(0,1)"}, 'start.heigth: unknown joint.*did you mean "height"'),
         ({"law": "newton,poison"}, 'law: "poison".*did you mean "poisson"'),
         ({"gravity": [[0, 0, -1], [0, 0]]}, "gravity: .*3 numbers"),
