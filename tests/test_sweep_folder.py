@@ -15,6 +15,7 @@ from sweep_cases import OVER, ball, rows, stamps
 
 import urdf_gibbs as ug
 from urdf_gibbs.simulation import whole_file
+from urdf_gibbs.sweeps.question import chunk_of
 from urdf_gibbs.sweeps.store import Store
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
@@ -143,6 +144,20 @@ def test_another_question_in_the_same_folder_is_refused(
     with pytest.raises(ug.ArgumentError, match=said):
         ball(folder, **change)
     assert stamps(folder) == before
+
+
+def test_long_lists_are_in_the_question_and_not_in_every_file(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    found = ug.sweep("bouncing_ball", {"restitution": "0:0.5:2001"}, out=tmp_path / "runs", chunk=1000, workers=1)
+    assert len(pq.read_schema(found.path / "part-000001.parquet").metadata[b"urdf_gibbs"]) < 5000
+    assert ug.open_sweep(found.path).run(2000).settings["restitution"] == 0.5 and found.row(2000)["restitution"] == 0.5
+
+
+def test_files_are_neither_too_many_nor_too_large() -> None:
+    sizes = {runs: chunk_of(runs, None) for runs in (1, 64, 65, 1000, 10_000, 100_000, 1_000_000, 10_000_000)}
+    assert sizes == {1: 1, 64: 1, 65: 2, 1000: 16, 10_000: 100, 100_000: 391, 1_000_000: 3907, 10_000_000: 5000}
+    assert chunk_of(1000, 7) == 7
 
 
 def test_a_function_that_was_changed_is_another_question(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time as clock
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -14,6 +15,7 @@ from urdf_gibbs.extras import extras_named
 from urdf_gibbs.sweeps.execute import AHEAD, Done, Task, WorkerLost
 from urdf_gibbs.sweeps.worker import Chunk, Work, Worker
 
+ASKED_AGAIN = 2.0  # s after which the cluster is asked again how many threads it has
 KEPT = 2  # workers that a process of the cluster keeps for the next chunk
 
 
@@ -42,8 +44,11 @@ def by_cluster(client: Any, work: Work, name: str, tasks: Iterable[Task]) -> Ite
     held = client.submit(_held, work, key=f"urdf_gibbs-sweep-{name}", pure=True)  # computed again where its worker ends
     try:
         ready: Any = completed()
+        threads, asked = 1, -ASKED_AGAIN
         while True:
-            room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
+            if clock.monotonic() - asked > ASKED_AGAIN:  # workers come and go
+                threads, asked = max(1, sum(client.nthreads().values())), clock.monotonic()
+            room = AHEAD * threads - len(running)
             for task in islice(waiting, max(0, room)):
                 future = client.submit(_chunk, held, name, task, key=f"urdf_gibbs-sweep-{name}-{task.number}", pure=False)
                 running[future] = task

@@ -41,6 +41,7 @@ RESULTS = (
 COUNTS = ("impacts",)
 COMPLETE, FAILED, REFUSED = "complete", "failed", "refused"  # refused: it could not begin
 FUNCTION = "python:"  # before the hash of a function, where there could be a formula
+LONGEST_LIST = 100  # values of a parameter that every file tells; question.parquet has all
 LONGEST_ERROR = 2000  # characters
 
 
@@ -194,8 +195,11 @@ def _number(value: Any) -> float | None:
 
 
 def schema(over: Mapping[str, Values], quantities: Iterable[str], metadata: Mapping[str, Any]) -> pa.Schema:
-    """Names and types of the columns; ``metadata`` goes with every file."""
+    """Names and types of the columns; ``metadata`` goes with every file, of long lists of values their number alone."""
     import pyarrow as pa
+
+    told = {key: {"values": len(one["list"])} if len(one.get("list", ())) > LONGEST_LIST else one for key, one in metadata["over"].items()}
+    metadata = {**metadata, "over": told}
 
     fields = [pa.field("run", pa.int64(), nullable=False)]
     fields += [pa.field(key, _type_of(values), nullable=False) for key, values in over.items()]

@@ -46,13 +46,13 @@ class Store:
             raise ArgumentError(f"out={str(self.path)!r} holds something else, expected a new folder, or one of a sweep")
         return False
 
-    def begin(self, schema: pa.Schema, bundle: Bundle) -> None:
-        """Make the folder and write the question."""
+    def begin(self, schema: pa.Schema, told: Mapping[str, Any], bundle: Bundle) -> None:
+        """Make the folder and write the question: ``told`` and the scenario with its files as metadata of a table without rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         self.path.mkdir(parents=True, exist_ok=True)
-        metadata = {**schema.metadata, BUNDLE: base64.b64encode(bundle.packed())}
+        metadata = {b"urdf_gibbs": json.dumps(told), BUNDLE: base64.b64encode(bundle.packed())}
         with whole_file(self.path / QUESTION, MARK) as file:
             pq.write_table(schema.with_metadata(metadata).empty_table(), pa.PythonFile(file, mode="w"))
 

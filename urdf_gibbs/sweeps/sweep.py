@@ -64,7 +64,7 @@ def sweep(
         processes: Whether processes compute instead of threads: a script then needs ``if __name__ == "__main__":``.
         client: A Client of dask.distributed, whose cluster computes.
         dask: The address of a scheduler of Dask, in the place of a client.
-        chunk: Runs of each file; None: so many that there are some 64 files, of at most 10,000 runs.
+        chunk: Runs of each file; None: a 64th of small sweeps, 100, or a 256th of large ones.
         resume: Whether a sweep that is in the folder and asks the same goes on; False: a folder that is not empty is an error.
         progress: progress(done, failed, runs), called when a chunk is written.
 
@@ -99,7 +99,7 @@ def sweep(
         tasks = tasks_of(asked.design.runs, metadata["chunk"])
         try:
             if not begun:
-                store.begin(worker.schema, asked.bundle)
+                store.begin(worker.schema, metadata, asked.bundle)
             with store.alone(len(tasks)):
                 store.tidy()
                 there = store.whole_parts()
