@@ -89,6 +89,7 @@ def test_cells_have_the_mean_of_their_runs(found: Sweep, tmp_path: Path, open_pa
     assert np.abs(tab.picture()[row, column] - shade((mean - low) / (high - low))).max() <= 3
     choose(tab, statistic="how many")
     assert sum(value for _, (value, _) in tab.run("[...urdfGibbs.sweep.drawings[1].cells]")) == sum(count for _, count in means.values())
+    assert tab.complaints == []
 
 
 def test_a_click_on_a_dot_tells_its_row_and_the_command_that_plays_it(found: Sweep, tmp_path: Path, open_page: Open) -> None:

@@ -70,7 +70,7 @@ class Sweep {
     const places = new Map([...this.data.runs.data].map((run, k) => [run, k])), errors = Object.entries(this.data.errors);
     if (!errors.length) return;
     const rows = errors.map(([run, error]) => element("li", { tabindex: 0, role: "button", onclick: () => this.choose(places.get(Number(run)) ?? -1) }, `${run}: ${error}`));
-    document.getElementById("failures").append(element("h2", {}, `Failed runs (${this.data.failures}${errors.length < this.data.failures ? `, the first ${errors.length}` : ""})`), element("ul", {}, ...rows));
+    document.getElementById("failures").append(element("h2", {}, `Not complete (${this.data.failures}${errors.length < this.data.failures ? `, the first ${errors.length}` : ""})`), element("ul", {}, ...rows));
   }
 }
 

@@ -17,15 +17,15 @@ class Scatter {
     const { x, y, colour, kept, failed, count } = this.sweep;
     const frame = this.frame = new Frame(this.canvas, widened(x), widened(y));
     if (!frame.context) return;
-    const size = count > 5000 ? 2.5 : count > 800 ? 4 : 6, pen = frame.context;
+    const size = count > 5000 ? 2.5 : count > 800 ? 4 : 6, pen = frame.context, warn = css("--warn"), none = css("--line");
     document.getElementById("scatter-title").textContent = `${y.title} over ${x.title}, one dot a run`;
     for (let k = 0; k < count; k++) {
       const px = frame.x(x.values[k]), py = frame.y(y.values[k]);
       if (!kept[k] || !Number.isFinite(px + py)) continue;
       const value = colour.values[k];
-      pen.fillStyle = Number.isFinite(value) ? `rgb(${shade(colour.part(value)).join()})` : css("--line");
+      pen.fillStyle = Number.isFinite(value) ? shade(colour.part(value)) : none;
       if (failed[k]) {
-        pen.strokeStyle = css("--warn");
+        pen.strokeStyle = warn;
         pen.beginPath();
         pen.moveTo(px - 4, py - 4);
         pen.lineTo(px + 4, py + 4);
@@ -101,7 +101,7 @@ class CellMap {
       const i = key % this.across.length, j = (key - i) / this.across.length;
       const left = frame.x(this.across[i]), right = frame.x(this.across[i + 1]), top = frame.y(this.up[j + 1]), low = frame.y(this.up[j]);
       const [from, to] = this.range;
-      pen.fillStyle = `rgb(${shade(to > from ? (value - from) / (to - from) : 0.5).join()})`;
+      pen.fillStyle = shade(to > from ? (value - from) / (to - from) : 0.5);
       pen.fillRect(left, top, right - left + 0.3, low - top + 0.3);
     }
     this.scale();
@@ -112,7 +112,7 @@ class CellMap {
     if (!pen) return;
     const { colour, statistic } = this.sweep;
     for (let x = 0; x < width; x++) {
-      pen.fillStyle = `rgb(${shade(x / width).join()})`;
+      pen.fillStyle = shade(x / width);
       pen.fillRect(x, 0, 1, 12);
     }
     pen.font = "11px system-ui, sans-serif";
@@ -181,7 +181,7 @@ class Lines {
   }
 
   draw() {
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight, pen = fitted(this.canvas, width, height);
+    const width = this.canvas.clientWidth, height = this.canvas.clientHeight, pen = fitted(this.canvas, width, height, true);
     if (!pen || !this.columns.length) return;
     const { colour, kept, count } = this.sweep;
     this.step = (width - 80) / Math.max(1, this.columns.length - 1);
@@ -189,8 +189,8 @@ class Lines {
     const at = (column, x) => TOP + this.tall * (1 - column.part(x));
     const order = [...Array(count).keys()].filter((k) => kept[k]);
     pen.globalAlpha = Math.max(0.04, Math.min(0.8, 60 / Math.max(1, order.length)));
-    const stride = Math.max(1, Math.ceil(order.length / 3000)); // more lines than that are one area
-    for (let n = 0; n < order.length; n += stride) this.line(pen, order[n], at, `rgb(${shade(colour.part(colour.values[order[n]])).join()})`);
+    const stride = Math.max(1, Math.ceil(order.length / 1500)); // more lines than that are one area
+    for (let n = 0; n < order.length; n += stride) this.line(pen, order[n], at, shade(colour.part(colour.values[order[n]])));
     pen.globalAlpha = 1;
     if (this.sweep.chosen >= 0) {
       pen.lineWidth = 2.5;

@@ -3,9 +3,11 @@
 const STOPS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]; // viridis: even in lightness, for all eyes
 const MARGIN = { left: 58, right: 10, top: 8, bottom: 34 };
 
+// A colour for a share from 0 to 1, as CSS has it; what is not there has that of lines.
 function shade(t) {
+  if (!Number.isFinite(t)) return css("--line");
   const at = Math.min(1, Math.max(0, t)) * (STOPS.length - 1), k = Math.min(STOPS.length - 2, Math.floor(at));
-  return mixed(STOPS[k], STOPS[k + 1], at - k);
+  return `rgb(${mixed(STOPS[k], STOPS[k + 1], at - k).join()})`;
 }
 
 function css(name) {
@@ -88,7 +90,7 @@ function cellOf(edges, x) {
 class Frame {
   constructor(canvas, across, up) {
     const width = canvas.clientWidth, height = canvas.clientHeight;
-    this.context = fitted(canvas, width, height);
+    this.context = fitted(canvas, width, height, true);
     if (!this.context) return;
     Object.assign(this, { width, height });
     this.box = [MARGIN.left, MARGIN.top, width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
