@@ -40,6 +40,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python validation/bench_calls.py
 	$(BIN)/python validation/bench_load.py
 	$(BIN)/python validation/bench_simulation.py
+	$(BIN)/python validation/bench_sweep.py
 	$(BIN)/python validation/bench_view.py
 	$(BIN)/python validation/bench_autodiff.py
 

@@ -74,7 +74,7 @@ def run(
     processes: Annotated[bool, typer.Option("--processes", help="Compute in processes instead of threads.")] = False,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask: the address of its scheduler.")] = None,
     chunk: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each file. Default: a 64th of small sweeps, 100, or a 256th of large ones.")
+        int | None, typer.Option(min=1, help="Runs of each file. Default: a 64th of small sweeps, 250, or a 256th of large ones.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume/--no-resume", help="Go on with the sweep in the folder, or refuse to.")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,

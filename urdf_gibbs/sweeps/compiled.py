@@ -20,6 +20,7 @@ from urdf_gibbs.sweeps.general import Stop, Stopped
 from urdf_gibbs.sweeps.rows import RESULTS, asked, columns_of, state_of
 from urdf_gibbs.sweeps.scene import Scene, simulator_of
 from urdf_gibbs.sweeps.values import Listed, Values
+from urdf_gibbs.walls import labels
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
@@ -46,7 +47,7 @@ class Compiled:
         # What has one value is part of the simulation.
         self._paths = {key: path for key, path in scene.question.paths.items() if not _is_one(over[key])}
         simulator = simulator_of(first)
-        self._walls = Many(simulator).wall_names
+        self._walls = labels((wall.name, type(wall).__name__.lower()) for wall in first.walls)
         vary = {name for key, path in self._paths.items() if (name := self._varies(key, path))}
         self._many = Many(simulator, tuple(sorted(vary)))
         self.run(scene.question.design.columns(0, 1))  # what cannot vary is said when it is given

@@ -26,7 +26,7 @@ from urdf_gibbs.sweeps.values import from_plain, values_of
 
 FORMAT, VERSION = "urdf_gibbs sweep", 1
 PACKAGES = ("numpy", "scipy", "llvmlite", "pyarrow")
-FEW, MANY, SMALL, LARGE = 64, 256, 100, 5000  # files of small and of large sweeps, runs of their chunks
+FEW, MANY, SMALL, LARGE = 64, 256, 250, 5000  # files of small and of large sweeps, runs of their chunks
 
 Quantities = Mapping[str, Formula | Callable[[Trajectory], float]]
 
@@ -183,7 +183,7 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]
 
 
 def chunk_of(runs: int, chunk: int | None) -> int:
-    """How many runs make a file: as many as the user wants. Else there are some 64 files, until a file has 100 runs, then some 256.
+    """How many runs make a file: as many as the user wants. Else there are some 64 files, until a file has 250 runs, then some 256.
 
     A chunk is what a crash may cost, and what a cluster is told to do: neither long nor so short that telling takes longer than doing.
     """

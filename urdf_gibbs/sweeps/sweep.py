@@ -64,7 +64,7 @@ def sweep(
         processes: Whether processes compute instead of threads: a script then needs ``if __name__ == "__main__":``.
         client: A Client of dask.distributed, whose cluster computes.
         dask: The address of a scheduler of Dask, in the place of a client.
-        chunk: Runs of each file; None: a 64th of small sweeps, 100, or a 256th of large ones.
+        chunk: Runs of each file; None: a 64th of small sweeps, 250, or a 256th of large ones.
         resume: Whether a sweep that is in the folder and asks the same goes on; False: a folder that is not empty is an error.
         progress: progress(done, failed, runs), called when a chunk is written.
 

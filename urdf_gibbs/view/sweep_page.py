@@ -103,7 +103,9 @@ def sweep_page(sweep: Sweep, theme: str | None = None) -> SweepPage:
     }
     title = _title(summary["scenario"]) or "Sweep"
     drawn = f", seed {summary['seed']}" if any("distribution" in values for values in summary["over"].values()) else ""
-    subtitle = f"{len(sweep)} runs over {', '.join(sweep.parameters)}{drawn}; {failures} not complete. {sweep.path.name}, {summary['hash'][:12]}"
+    subtitle = (
+        f"{len(sweep)} runs over {', '.join(sweep.parameters)}{drawn}; {failures} not complete. {sweep.path.name}, {summary['hash'][:12]}"
+    )
     return SweepPage(sweep, data, title, subtitle)
 
 
