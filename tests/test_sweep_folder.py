@@ -53,6 +53,8 @@ def test_a_process_that_is_killed_while_it_writes_is_gone_on_with(tmp_path: Path
     assert len(before) == 2 and len([path for path in folder.iterdir() if path.name.startswith("_part-")]) == 1
     found = ball(folder, workers=3)
     assert rows(found) == undisturbed
+    whole = ball(tmp_path / "whole", workers=1)
+    assert all(path.read_bytes() == (whole.path / path.name).read_bytes() for path in folder.glob("part-*.parquet"))
     assert {name: stamp for name, stamp in stamps(folder).items() if name in before} == before  # not done again
     assert not [path for path in folder.iterdir() if path.name.startswith("_")]
 
@@ -164,6 +166,12 @@ def test_a_function_that_was_changed_is_another_question(tmp_path: Path) -> None
     ball(tmp_path / "runs", runs=6, quantities={"n": lambda motion: float(len(motion.impacts))})
     with pytest.raises(ug.ArgumentError, match="the quantity n"):
         ball(tmp_path / "runs", runs=6, quantities={"n": lambda motion: float(len(motion.phases))})
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ug.SweepError, match=r"file/runs cannot be written: Not a directory; 0 of 6"):
+        ball(tmp_path / "file" / "runs")
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ RESULTS = (
 COUNTS = ("impacts",)
 COMPLETE, FAILED, REFUSED = "complete", "failed", "refused"  # refused: it could not begin
 FUNCTION = "python:"  # before the hash of a function, where there could be a formula
+QUESTION_ALONE = ("file", "paths")  # what only question.parquet tells: files of rows are the same wherever the scenario lies
 LONGEST_LIST = 100  # values of a parameter that every file tells; question.parquet has all
 LONGEST_ERROR = 2000  # characters
 
@@ -199,7 +200,7 @@ def schema(over: Mapping[str, Values], quantities: Iterable[str], metadata: Mapp
     import pyarrow as pa
 
     told = {key: {"values": len(one["list"])} if len(one.get("list", ())) > LONGEST_LIST else one for key, one in metadata["over"].items()}
-    metadata = {**metadata, "over": told}
+    metadata = {name: value for name, value in metadata.items() if name not in QUESTION_ALONE} | {"over": told}
 
     fields = [pa.field("run", pa.int64(), nullable=False)]
     fields += [pa.field(key, _type_of(values), nullable=False) for key, values in over.items()]

@@ -77,7 +77,7 @@ class Store:
     def parts(self) -> dict[int, Path]:
         """The chunks that are there, by their number."""
         found = {}
-        for path in self.path.iterdir():
+        for path in self.path.iterdir() if self.path.is_dir() else ():
             name = PART.fullmatch(path.name)
             if name:
                 found[int(name[1])] = path
