@@ -29,7 +29,7 @@ from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve, rows
 from urdf_gibbs.simulation.controller import Controller, Switches
-from urdf_gibbs.simulation.description import Start, checked_start, describe
+from urdf_gibbs.simulation.description import Description, Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.friction_layout import FREE
 from urdf_gibbs.simulation.impact_values import Impact
@@ -143,8 +143,11 @@ class Simulator:
         forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
-        self.description = describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept)
-        self.robot, self.law, self.restitution = robot, self.description.law, self.description.restitution
+        self._prepare(describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept))
+
+    def _prepare(self, description: Description) -> None:
+        self.description = description
+        self.robot, self.law, self.restitution = description.robot, description.law, description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
         self._facts = Facts.of(self.description, self._candidates)
@@ -323,6 +326,13 @@ class Simulator:
             cause = cause_of(status, self.description, program, self._candidates.callbacks)
             raise self._failure(status, cause, log, {}, 0.0) from cause
         return log.impact(0) if log.count else None
+
+
+def simulator_of(description: Description) -> Simulator:
+    """The simulator of a description, which is checked already: that of a trajectory, or one with some of it replaced."""
+    simulator = Simulator.__new__(Simulator)
+    simulator._prepare(description)
+    return simulator
 
 
 def _attempts(state: State) -> int:
