@@ -28,7 +28,8 @@ from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.simulation.trajectory import LazyImpacts
 from urdf_gibbs.view import themes
 from urdf_gibbs.view.branches import skeleton
-from urdf_gibbs.view.plots import KINDS, SUFFIXES, plot
+from urdf_gibbs.view.figures import SUFFIXES
+from urdf_gibbs.view.plots import KINDS, plot
 from urdf_gibbs.walls import Box, Circle, Corridor, Ellipsoid, Implicit, Plane, Sphere, Vibration
 
 pinocchio = pytest.importorskip("pinocchio")

@@ -117,7 +117,8 @@ class Run:
     def _result(self) -> Sensitivity:
         t, values = self.t[: self.rows].copy(), self.values[: self.rows]
         t.flags.writeable = values.flags.writeable = False
-        return Sensitivity(t, values, self.columns.names, dict(self.columns.places), tuple(self.saltations), self._onwards)
+        rows = tuple(f"{group}.{name}" for group in (Q, V) for name in self.machine.robot.velocity_names)
+        return Sensitivity(t, values, self.columns.names, dict(self.columns.places), tuple(self.saltations), rows, self._onwards)
 
     def _fill(self) -> None:
         t, held, changed = self.t, self._held(self.t[0]), False

@@ -83,9 +83,10 @@ def goal_of(run: Trajectory, place: Any, time: Any, velocity: Any, contact: Any,
         if contact is None and number > goal.impact:
             struck = ", ".join(run.impacts[goal.impact].points)
             raise ArgumentError(f"several contacts strike in {goal}: {struck}; expected contact=, one of them")
+        what = "impacts" if contact is None else f"impacts of {contact}"
         raise ArgumentError(
-            f"the run has {number} impacts{f' of {contact}' if contact is not None else ''} in {end:.6g} s, expected {goal} to happen in it: "
-            "a first guess that strikes, though elsewhere, or a longer one"
+            f"the run has {number} {what} in {end:.6g} s, expected {goal} to happen in it: a first guess that strikes, though elsewhere, or "
+            "a longer one"
         )
     if np.isnan(goal.miss(run.impacts[hit.number], hit.entry)).any():
         raise ArgumentError(f"{hit.contact} is a joint limit, which has no place and no velocity in the world; expected time= alone")
@@ -101,7 +102,9 @@ def _triple(given: Any, name: str) -> list[float]:
     if given is None:
         return [math.nan] * 3
     values = listed(given, "three numbers, None for those that may be any", name)
-    wrong = [one for one in values if one is not None and (isinstance(one, bool | np.bool_) or not isinstance(one, float | int | np.number))]
+    wrong = [
+        one for one in values if one is not None and (isinstance(one, bool | np.bool_) or not isinstance(one, float | int | np.number))
+    ]
     if len(values) != 3 or wrong or any(one is not None and math.isinf(one) for one in values):
         raise ArgumentError(f"{name}={shown(given)}, expected three numbers, None for those that may be any")
     return [math.nan if one is None else float(one) for one in values]

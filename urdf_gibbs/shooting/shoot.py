@@ -174,8 +174,8 @@ class _Search:
         if wrong:
             held = ", ".join(dict.fromkeys(phase.point for phase in self.attempts[-1].trajectory.phases if phase.start <= 0.0))
             raise ArgumentError(
-                f"a change of {', '.join(wrong)} would move contacts that are held from the start on ({held}), expected change= with entries "
-                "that leave them, or a start in flight"
+                f"a change of {', '.join(wrong)} would move contacts that are held from the start on ({held}), expected change= with "
+                "entries that leave them, or a start in flight"
             )
 
     def _try(self, dx: Array, part: float) -> Attempt | str:
