@@ -161,11 +161,12 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "tolerance": NUMBERS,
     "iterations": (0, -1, 1.5, "2", None, True),
     "columns": (5, "w", ["w"], [], [None]),
-    "actuated": (5, "joint1", ["joint"], [], [None], [99]),
+    "actuated": (5, "joint", ["joint"], [], [None], [99]),
 }
 ROBOTS = ("robot.urdf", Path("robot.urdf"), None, 5, True, ["robot"], b"<robot/>", ug.Robot)
 # What the message calls an argument, where it has another word for it.
 WORDS = {
+    "actuated": "actuated|joint or velocity",
     "columns": "column",
     "frame": "link",
     "kinds": "kind of plot",

@@ -85,8 +85,8 @@ def goal_of(run: Trajectory, place: Any, time: Any, velocity: Any, contact: Any,
             raise ArgumentError(f"several contacts strike in {goal}: {struck}; expected contact=, one of them")
         what = "impacts" if contact is None else f"impacts of {contact}"
         raise ArgumentError(
-            f"the run has {number} {what} in {end:.6g} s, expected {goal} to happen in it: a first guess that strikes, though elsewhere, or "
-            "a longer one"
+            f"the run has {number} {what} in {end:.6g} s, expected {goal} to happen in it: a first guess that strikes, though elsewhere, "
+            "or a longer one"
         )
     if np.isnan(goal.miss(run.impacts[hit.number], hit.entry)).any():
         raise ArgumentError(f"{hit.contact} is a joint limit, which has no place and no velocity in the world; expected time= alone")

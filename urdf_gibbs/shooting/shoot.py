@@ -202,7 +202,8 @@ class _Search:
 
     def _attempt(self, start: tuple[Array, Array, Array], run: Trajectory, hit: Hit, part: float) -> Attempt:
         miss = self.goal.miss(run.impacts[hit.number], hit.entry)
-        return Attempt(*(frozen(one) for one in (*start, miss)), part, run, hit.number)
+        q, v, torque, miss = (frozen(one) for one in (*start, miss))
+        return Attempt(q, v, torque, miss, part, run, hit.number)
 
     def _stuck(self, J: Array) -> str:
         """Why no small change leads nearer."""

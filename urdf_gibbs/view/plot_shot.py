@@ -118,7 +118,7 @@ def _draw_walls(axes: Any, shot: Shot, which: tuple[int, int], theme: Theme) -> 
     limits = axes.get_xlim(), axes.get_ylim()
     axes.set_aspect("auto")
     axes.set(xlim=limits[0], ylim=limits[1])
-    x, y = (np.linspace(*one, GRID) for one in limits)
+    x, y = (np.linspace(low, high, GRID) for low, high in limits)
     places = np.tile(impact.positions[_entry(attempt, shot.contact)], (GRID, GRID, 1))
     places[..., which[0]], places[..., which[1]] = np.meshgrid(x, y)
     for wall in walls_of(attempt.trajectory)[0]:
