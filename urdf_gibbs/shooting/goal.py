@@ -12,6 +12,7 @@ from urdf_gibbs.arguments import Array, listed, shown, text, whole, within
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
 from urdf_gibbs.sensitivity.arrival import Arrival
 from urdf_gibbs.sensitivity.columns import contact_name
+from urdf_gibbs.sensitivity.saltation import SLOWEST
 from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.trajectory import Trajectory
 
@@ -46,6 +47,7 @@ class Goal:
         for number, impact in enumerate(run.impacts):
             names = [contact_name(*both) for both in zip(impact.points, impact.walls, strict=True)]
             own = [i for i, point in enumerate(impact.points) if self.contact in (None, point, names[i])]
+            own = [i for i in own if impact.normal_velocities_before[i] < -SLOWEST]  # others are held, or struck from behind
             if own and not before:
                 return Hit(number, own[0], names[own[0]]) if len(own) == 1 or self.contact is not None else None
             before -= bool(own)
