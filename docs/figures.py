@@ -218,7 +218,7 @@ def balanced() -> None:
     """The cart-pole under its regulator, as on the page on control."""
     cart_pole = ug.load(ug.model_path("cart_pole"))
     controller = ug.linearise(cart_pole, [0.0, 0.0], actuated="slide").lqr([1.0, 10.0, 1.0, 1.0])
-    ug.simulate(cart_pole, [0.5, 0.4], None, 8.0, controller=controller).plot(FOLDER / "balanced.png", kinds="coordinates")
+    ug.simulate(cart_pole, [0.5, 0.4], None, 12.0, controller=controller).plot(FOLDER / "balanced.png", kinds="coordinates")
 
 
 def shot() -> None:

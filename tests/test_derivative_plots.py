@@ -15,8 +15,6 @@ from motion_differences import FLOOR
 
 import urdf_gibbs as ug
 
-THEMES = ("light", "dark")
-
 
 def artist(made: Figure, gid: str) -> Any:
     found = [one for one in made.findobj() if one.get_gid() == gid]
@@ -67,7 +65,8 @@ def test_lines_of_a_sensitivity_pass_through_its_rows_and_break_at_impacts() -> 
             np.testing.assert_array_equal(t[rows], S.t)
             np.testing.assert_array_equal(y[rows], S.values[:, row, column])
             between = ~rows & np.isfinite(t)
-            np.testing.assert_array_equal(y[between][::40], [S.at(float(time))[row, column] for time in t[between][::40]])
+            at = t[between][::40]  # the length of the first step there depends on what was integrated before
+            np.testing.assert_allclose(y[between][::40], [S.at(float(time))[row, column] for time in at], rtol=1e-9, atol=1e-11)
 
 
 def test_columns_of_a_sensitivity_are_chosen_by_name_group_or_size() -> None:
@@ -119,14 +118,21 @@ def test_parameters_are_drawn_with_their_deviations_and_forces_over_predictions(
         found.plot(measured=data[:3])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_nothing_is_cut_off_and_legends_are_beside_the_axes(theme: Any, tmp_path: Path) -> None:
-    path = tmp_path / "figure.png"
-    figures = [sensitivity().plot(path, theme=theme), shot().plot(path, theme), identified().plot(path, theme)]
-    for made in (
-        *figures,
-        identified().plot(theme=theme, measured=measured()[1]),
-        motions.branched().run().sensitivity("v").plot(theme=theme),
-    ):
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_cut_off_and_legends_are_beside_the_axes(theme: Any) -> None:
+    for made in (sensitivity().plot(theme=theme), shot().plot(theme=theme), identified().plot(theme=theme, measured=measured()[1])):
         check_layout(drawn(made))
-    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_many_lines_of_a_sensitivity_and_bars_of_forces_can_be_read() -> None:
+    made = motions.branched().run().sensitivity("v").plot(columns=["v.X1", "v.q3"])
+    check_layout(drawn(made))
+    assert made.axes[0].get_legend().get_title().get_text() == "without 4 smaller"
+    check_layout(drawn(identified().plot()))
+
+
+def test_a_figure_is_written(tmp_path: Path) -> None:
+    shot().plot(tmp_path / "figure.svg")
+    assert b"<svg" in (tmp_path / "figure.svg").read_bytes()
+    with pytest.raises(ug.ArgumentError, match=r"expected one of \.png, \.svg, \.pdf"):
+        sensitivity().plot(tmp_path / "figure.txt")
