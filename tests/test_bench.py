@@ -15,6 +15,7 @@ from urdf_gibbs import timing
 from urdf_gibbs.cli import app
 
 QUICK = ["--rounds", "2", "--batch", "64"]
+ONCE = ["--rounds", "1", "--batch", "64"]
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_mimic_joints_can_be_tied_on_both_sides(tmp_path: Path) -> None:
 
 def test_derivatives_and_the_regressor_are_timed_and_agree(tmp_path: Path) -> None:
     report, picture = tmp_path / "bench.json", tmp_path / "bench.png"
-    result = runner.invoke(app, ["bench", "planar3r", "--derivatives", *QUICK, "--json", str(report), "--plot", str(picture)])
+    result = runner.invoke(app, ["bench", "planar3r", "--derivatives", *ONCE, "--json", str(report), "--plot", str(picture)])
     assert result.exit_code == 0, result.output
     content = json.loads(report.read_text())
     assert content["command"].endswith("--no-mimic --derivatives")
@@ -75,7 +76,7 @@ def test_derivatives_and_the_regressor_are_timed_and_agree(tmp_path: Path) -> No
 
 def test_derivatives_of_elastic_links_are_timed_alone_and_those_of_tied_mimic_joints_are_refused(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
-    result = runner.invoke(app, ["bench", "flexible_link", "gripper", "--derivatives", "--mimic", *QUICK, "--json", str(report)])
+    result = runner.invoke(app, ["bench", "flexible_link", "gripper", "--derivatives", "--mimic", *ONCE, "--json", str(report)])
     assert result.exit_code == 2
     assert "Pinocchio has no derivatives with mimic joints tied" in result.stderr
     (robot,) = json.loads(report.read_text())["results"]
