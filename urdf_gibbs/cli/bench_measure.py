@@ -150,7 +150,7 @@ def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: d
 
 
 def starts(path: str, base: str, mimic: bool, count: int, names: Iterable[KernelName]) -> dict[str, dict[str, float]]:
-    """Median seconds of the first calls of functions, one after the other in a fresh process: cold with an empty cache of code, then warm."""
+    """Median seconds of the first calls of functions, in turn in a fresh process: cold with an empty cache of code, then warm."""
     runs_: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     package = str(Path(urdf_gibbs.__file__).parents[1])
     calls = [word for name in names for word in (name, str(len(INPUTS[name].split(", "))))]
