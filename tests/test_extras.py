@@ -51,7 +51,7 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         declared = [re.match(r"[\w-]+", line)[0] for line in extras[extra]]  # type: ignore[index]
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
-    assert "urdf-gibbs[docs,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]  # dev has all of them
+    assert "urdf-gibbs[docs,jax,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]  # dev has all of them
     assert everything is not None and {*EXTRAS.values()} - {"jax", "torch"} <= set(everything[1].split(","))
 
 

@@ -32,7 +32,7 @@ from mutants import (
 )
 
 MUTANTS = read_mutants()
-ROOMS = ("contact", "dynamics", "engine", "robot", "simulation")
+ROOMS = ("contact", "dynamics", "engine", "robot", "simulation")  # the core, with the most
 
 
 def source(mutant: Mutant) -> str:
@@ -57,7 +57,7 @@ def test_every_error_is_found_once_and_leaves_python(mutant: Mutant) -> None:
 
 def test_there_are_enough_of_them_in_every_room() -> None:
     counts = Counter(mutant.room for mutant in MUTANTS)
-    assert set(counts) == set(ROOMS) and min(counts.values()) >= 30 and len(MUTANTS) >= 150
+    assert min(counts[room] for room in ROOMS) >= 30 and min(counts.values()) >= 6 and len(MUTANTS) >= 150
     assert len({mutant.name for mutant in MUTANTS}) == len({(m.file, m.find, m.replace) for m in MUTANTS}) == len(MUTANTS)
     for room in ROOMS:  # those that cannot be killed leave room for the share that must be
         own = [mutant for mutant in MUTANTS if mutant.room == room]

@@ -59,6 +59,7 @@ LONG_FILES: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
+    "cli/validate.py validate",  # the same
     "simulation/simulate.py simulate",  # the arguments of a simulation
     "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same
@@ -246,7 +247,7 @@ def validation(folder: Path) -> None:
     from urdf_gibbs.cli.validate import validate
 
     with pytest.raises(typer.Exit):
-        validate(["planar3r"], None, 1, 0, None, True, None, None, None, None)
+        validate(["planar3r"], samples=1, seed=0, mimic=True, derivatives=True)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def demo(
     robot = load_or_exit(str(path), "fixed")
     out.print(f"[bold]{robot.name}[/bold]: {len(robot.joints)} moving bodies, nq {robot.nq}, nv {robot.nv}")
     print_branches(robot)
-    worst = _exit_code(lambda: validate.validate([str(path)], ["fixed"], 10, 0, None, True, None, None))
+    worst = _exit_code(lambda: validate.validate([str(path)], ["fixed"], samples=10, seed=0, mimic=True, derivatives=True))
     failed = _exit_code(lambda: simulate.simulate("branched12", html=html))
     if not failed:
         out.print(f"To see it move, open {Path(html).absolute().as_uri()} in a browser.", markup=False)

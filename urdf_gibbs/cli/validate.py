@@ -34,6 +34,9 @@ def validate(
         list[str] | None, typer.Option(help=f"Formulation to compare; may be repeated, {ALL} for every one. Default: {', '.join(METHODS)}.")
     ] = None,
     mimic: Annotated[bool, typer.Option("--mimic/--no-mimic", help="Mimic joints follow their master, or are free.")] = True,
+    derivatives: Annotated[
+        bool, typer.Option("--derivatives/--no-derivatives", help="Compare derivatives and regressors too: some seconds for a humanoid.")
+    ] = True,
     against: Annotated[
         str | None, typer.Option(metavar="FILE", help="Let Pinocchio read this file instead: has an edit changed the dynamics?")
     ] = None,
@@ -62,7 +65,7 @@ def validate(
         raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
     pages = None if html is None else Pages(html, len(cases), package_dir or [])
     pinocchio_or_exit()
-    request = _Request(mimic, samples, seed, methods, against, len(cases) == 1 and json != "-", pages)
+    request = _Request(mimic, samples, seed, methods, derivatives, against, len(cases) == 1 and json != "-", pages)
     results: list[dict[str, Any]] = []
     code = AGREE
     try:
@@ -107,6 +110,7 @@ class _Request(NamedTuple):
     samples: int
     seed: int
     methods: tuple[str, ...]
+    derivatives: bool
     against: str | None
     detailed: bool
     pages: Pages | None
@@ -150,9 +154,9 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
             request.pages.refused(file, base, problem)
         return CANNOT_LOAD, _refusal(file, base, problem)
     fitting = _fitting(file, robot, request.methods, notes)
-    report = compare.validate(
-        robot, request.against or path, mimic=mimic, samples=request.samples, seed=request.seed, methods=fitting, progress=step
-    )
+    states: dict[str, Any] = {"samples": request.samples, "seed": request.seed}
+    asked: dict[str, Any] = {"methods": fitting, "derivatives": request.derivatives}
+    report = compare.validate(robot, request.against or path, mimic=mimic, **states, **asked, progress=step)
     report.notes[:0] = notes
     if request.against and report.reference.endswith("Pinocchio"):
         report.notes.insert(0, f"Pinocchio read another file: {request.against}")

@@ -149,7 +149,7 @@ def solutions_ir(layout: Layout) -> str:
     arguments = "ptr noalias %work, ptr noalias %out"
     n = layout.n
     text, calls = [], []
-    if any(len(_reached(layout, group)) < n for group in layout.groups if group.columns[0][0] < 2):  # what no group writes
+    if any(len(_reached(layout, group)) <= _last(layout, group) for group in layout.groups):  # what no group writes
         calls.append(f"  call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {24 * n * n}, i1 false)\n")
     for number, group in enumerate(layout.groups):
         f = Function(1)
@@ -201,11 +201,15 @@ def _risen(layout: Layout, group: Group) -> set[int]:
 def _reached(layout: Layout, group: Group) -> list[int]:
     """Rows that are not zero in the solution, in order; of M⁻¹ only those up to the last column, the others being its transpose."""
     found = _risen(layout, group)
-    last = group.columns[-1][1] if group.columns[0][0] == 2 else layout.n - 1
     for k in range(layout.n):
         if not found.isdisjoint(layout.above[k]):
             found.add(k)
-    return sorted(k for k in found if k <= last)
+    return sorted(k for k in found if k <= _last(layout, group))
+
+
+def _last(layout: Layout, group: Group) -> int:
+    """The last row that is solved for."""
+    return group.columns[-1][1] if group.columns[0][0] == 2 else layout.n - 1
 
 
 def _solve_columns(f: Function, layout: Layout, group: Group, first: int, lanes: int) -> None:

@@ -160,7 +160,10 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
         ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
         UnknownNameError: There is no such link.
     """
-    code = _of_point(robot, "jacobian", frame, point)
+    try:
+        code = robot._derived.entries["jacobian", frame] if point is None else _of_point(robot, "jacobian", frame, point)
+    except (AttributeError, KeyError, TypeError):
+        code = _of_point(robot, "jacobian", frame, point)
     return code(q) if out is None else code(q, out)
 
 

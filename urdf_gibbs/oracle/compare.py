@@ -110,7 +110,7 @@ def validate(
     report.matrices = _matrices(robot, methods, states, answers, report.comparisons)
     progress("kinematics")
     report.comparisons += _compare_kinematics(robot, states, answers, points)
-    if derivatives and report.reference == "Pinocchio":
+    if derivatives and robot.nv and COMPILED in methods and report.reference == "Pinocchio":
         progress("derivatives")
         report.comparisons += compare_derivatives(robot, oracle, states, list(points))
     if report.comparisons:

@@ -47,6 +47,10 @@ def slopes(oracle: Oracle, q: Array, v: Array, a: Array, tau: Array) -> Slopes:
     pin, model, data, G = oracle.pin, oracle.model, oracle.data, oracle.G
     x = oracle.configuration(q)
 
+    def matrix(rows: Any) -> Array:
+        """That of a single row comes without its first axis."""
+        return np.reshape(np.array(rows), (model.nv, -1))
+
     def forces(acceleration: Array) -> Array:
         dq, dv, upper = pin.computeRNEADerivatives(model, data, x, G @ v, G @ acceleration)
         M = np.triu(upper) + np.triu(upper, 1).T
@@ -54,7 +58,7 @@ def slopes(oracle: Oracle, q: Array, v: Array, a: Array, tau: Array) -> Slopes:
 
     inverse = forces(a)
     gravity = G.T @ np.array(pin.computeGeneralizedGravityDerivatives(model, data, x)) @ G
-    regressor = G.T @ np.array(pin.computeJointTorqueRegressor(model, data, x, G @ v, G @ a))
+    regressor = G.T @ matrix(pin.computeJointTorqueRegressor(model, data, x, G @ v, G @ a))
     condition = float(np.linalg.cond(inverse[2])) if oracle.nv else 1.0
     if not oracle.nv or condition > 1.0 / np.finfo(float).eps:
         return Slopes(inverse, None, gravity, regressor, condition)
