@@ -19,6 +19,7 @@ LEGEND = """Median µs of one call from Python, and of one state of a batch; a r
 kernel: robot.kernel(name)(..., out). function: urdf_gibbs.mass_matrix(robot, q, out=M) and so on. Pinocchio: crba, nonLinearEffects,
 rnea and aba; loop: the same in a Python loop over the batch; parallel: rneaInParallel and abaInParallel, which fill an array in C++.
 MuJoCo, at a state already set: kinematics with makeM and fullM, with rne, and forward without constraints."""
+CLOCKS = "One thread is timed by the CPU time that it takes, two are timed by the clock."
 DERIVATIVES = """Median µs of one call from Python, and of one state of a batch; ratio: Pinocchio's time over ours.
 d inverse, d forward: robot.kernel("inverse_dynamics_derivatives") and "forward_dynamics_derivatives"; regressor: "torque_regressor".
 packed: the kernels of the same names with _packed, which leave out what the tree makes zero. Pinocchio: computeRNEADerivatives,
@@ -71,7 +72,7 @@ def bench(
     if plot and report["results"]:
         draw(report["results"], plot)
     if json != "-":
-        out.print(f"{DERIVATIVES if derivatives else LEGEND}\n{TIED if mimic else FREED}", style="dim", markup=False)
+        out.print(f"{DERIVATIVES if derivatives else LEGEND}\n{CLOCKS}\n{TIED if mimic else FREED}", style="dim", markup=False)
         if any(is_elastic(result) for result in report["results"]):
             out.print(ELASTIC, style="dim", markup=False)
         out.print(report["command"], markup=False)

@@ -13,13 +13,14 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from timeit import Timer
 from typing import Any
 
 import numpy as np
 
 import urdf_gibbs
-from urdf_gibbs.cli.bench_contenders import DERIVED, INPUTS, MATRICES, VALUES, States, mujoco_timers, tied_model
+from urdf_gibbs.cli.bench_contenders import CLOCK, DERIVED, INPUTS, MATRICES, VALUES, States, mujoco_timers, tied_model
 from urdf_gibbs.cli.console import load_quietly
 from urdf_gibbs.dynamics.registry import COMPILED, FLEXIBLE_METHODS
 from urdf_gibbs.errors import SingularMassMatrixError
@@ -36,19 +37,19 @@ PYTHON_ROUNDS = 5  # at most, with formulations in Python: their milliseconds ar
 START = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
-begin = time.perf_counter()
+begin = time.process_time()
 import urdf_gibbs
 robot = urdf_gibbs.load(sys.argv[1], sys.argv[2], mimic=sys.argv[3] == "True")
-times = {"import_and_load": time.perf_counter() - begin}
+times = {"import_and_load": time.process_time() - begin}
 q, v = robot.random(0), [0.1] * robot.nv
 for name, count in zip(sys.argv[4::2], sys.argv[5::2]):
     arguments = (q, v, v)[: int(count)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         getattr(urdf_gibbs, name)(robot, *arguments)
     except urdf_gibbs.SingularMassMatrixError:
         pass
-    times[name] = time.perf_counter() - begin
+    times[name] = time.process_time() - begin
 print(json.dumps(times))
 """
 
@@ -131,16 +132,18 @@ def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: d
         names |= {"out": np.empty(ours.shape[1:]), "outs": np.empty(ours.shape)}
         names |= dict(zip("abc", first, strict=False))
         words = ", ".join("abc"[: len(first)])
-        timers = {"kernel": Timer(f"kernel({words}, out)", globals=names)}
-        timers["function"] = Timer(f"function(robot, {words}, out=out)", globals=names)
+        timers = {"kernel": Timer(f"kernel({words}, out)", timer=CLOCK, globals=names)}
+        timers["function"] = Timer(f"function(robot, {words}, out=out)", timer=CLOCK, globals=names)
         for method in references:
-            timers[method] = Timer(f"function(robot, {words}, method={method!r})", globals=names)
+            timers[method] = Timer(f"function(robot, {words}, method={method!r})", timer=CLOCK, globals=names)
         result["single"][quantity] = interleaved(timers, min(rounds, PYTHON_ROUNDS))
         yield f"{name}, batch"
         threads, timers = urdf_gibbs.get_threads(), {}
         names["set_threads"] = urdf_gibbs.set_threads
         for count in (1, 2) if (os.cpu_count() or 1) > 1 else (1,):
-            timers[f"ours_{count}"] = Timer("function(robot, *xs, out=outs)", f"set_threads({count})", globals=names)
+            timers[f"ours_{count}"] = Timer(
+                "function(robot, *xs, out=outs)", f"set_threads({count})", (CLOCK, perf_counter)[count - 1], globals=names
+            )
         try:
             result["batch"][quantity] = interleaved(timers, rounds)
         finally:
@@ -150,7 +153,7 @@ def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: d
 
 
 def starts(path: str, base: str, mimic: bool, count: int, names: Iterable[KernelName]) -> dict[str, dict[str, float]]:
-    """Median seconds of the first calls of functions, in turn in a fresh process: cold with an empty cache of code, then warm."""
+    """Median seconds of CPU of the first calls of functions, in turn in a fresh process: cold with an empty cache of code, then warm."""
     runs_: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     package = str(Path(urdf_gibbs.__file__).parents[1])
     calls = [word for name in names for word in (name, str(len(INPUTS[name].split(", "))))]

@@ -88,7 +88,7 @@ def _derivatives(result: dict[str, Any], single: Table, batch: Table) -> None:
 
 
 def _print_start(result: dict[str, Any]) -> None:
-    start = Table(title="start: seconds of the first call in a fresh process", title_justify="left")
+    start = Table(title="start: seconds of CPU of the first call in a fresh process", title_justify="left")
     called = [name for name in result["start"]["cold"] if name != "import_and_load"]
     _headed(start, ["import, load", *(QUANTITIES[name] for name in called)])
     for kind, label in (("cold", "compiled"), ("warm", "from the cache")):
