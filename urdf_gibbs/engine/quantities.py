@@ -87,11 +87,12 @@ def trace(robot: Robot, name: str, options: Options, limit: int | None = None, i
     as_made = QUANTITIES[name].as_made
     values = _simplified([*outputs, *(check.value for check in checks)], as_made)
     count = len(outputs)
-    pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
-    if arithmetic(values[:count]) > (pays if limit is None else limit):
-        raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
-    return Program(tuple(letters), values[:count], checks, as_made)
+    program = Program(tuple(letters), values[:count], checks, as_made)
+    pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
+    if program.work > (pays if limit is None else limit):
+        raise TooLarge
+    return program
 
 
 def _simplified(outputs: list[Any], as_made: bool) -> list[Any]:
