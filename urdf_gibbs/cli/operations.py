@@ -21,7 +21,7 @@ from urdf_gibbs.counts.scalars import Traced, as_written, triangle
 from urdf_gibbs.dynamics import crba, rnea
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.registry import REFERENCES
-from urdf_gibbs.engine.derivative_quantities import STRAIGHT_DERIVATIVES
+from urdf_gibbs.engine.derivative_quantities import STRAIGHT_INVERSE
 from urdf_gibbs.engine.graph import TooLarge
 from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.errors import UrdfError
@@ -114,7 +114,7 @@ def _counted_or_not(quantity: str, formulation: str, count: Counts) -> dict[str,
     except TooLarge:
         if formulation == OURS and quantity in VALUES:
             raise
-        most = f"{STRAIGHT_DERIVATIVES} operations" if formulation == OURS else f"{NODES} operations before folding"
+        most = f"{STRAIGHT_INVERSE} operations" if formulation == OURS else f"{NODES} operations before folding"
         return {**dict.fromkeys(KEYS), "not_counted": f"more than {most}"}
 
 
