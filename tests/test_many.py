@@ -144,6 +144,30 @@ def test_coefficients_belong_to_the_scene_a_wall_or_a_contact() -> None:
     assert base.restitution[3] == 0.3  # the description stays as it is
 
 
+def test_a_run_again_has_the_walls_and_coefficients_of_its_run() -> None:
+    many = ug.Many(ug.Simulator(model("free_ball", "floating"), **ON_PLANE), ("friction", "restitution", "walls"))
+    q, v = thrown(4, 8)
+    q[:, 2] += 0.2
+    runs = ug.Runs(
+        q,
+        v,
+        duration=0.6,
+        friction={"ball|plane": [0.0, 0.3, 0.0, 0.5]},
+        restitution={"plane": [0.1, 0.2, 0.3, 0.4]},
+        walls={"plane": {"point": [[0, 0, 0.01 * i] for i in range(4)], "normal": [[0.01 * i, 0, 1] for i in range(4)]}},
+    )
+    found = many.run(runs, first_impacts=4)
+    for i in range(4):
+        motion = many.trajectory(runs, i)
+        assert same(found, i, motion) and motion.impacts
+        (wall,) = motion.description.walls if motion.description else ()
+        assert isinstance(wall, ug.walls.Plane)
+        assert (wall.point, wall.restitution) == ((0.0, 0.0, 0.01 * i), [0.1, 0.2, 0.3, 0.4][i])
+        plane = ug.walls.Plane((0.01 * i, 0, 1), (0, 0, 0.01 * i), restitution=[0.1, 0.2, 0.3, 0.4][i])
+        other = ug.simulate(model("free_ball", "floating"), q[i], v[i], 0.6, **{**ON_PLANE, "walls": plane}, friction=[0, 0.3, 0, 0.5][i])
+        np.testing.assert_allclose(found.q[i], other.q[-1], rtol=0.0, atol=1e-10)  # round-off
+
+
 # in any order, on any thread ----------------------------------------------------------------------------
 
 
