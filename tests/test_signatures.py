@@ -86,7 +86,20 @@ def test_the_names_of_arguments_are_those_that_are_understood() -> None:
 
 NEVER_FAIL = {  # nothing that is given can be wrong
     *("get_threads", "model_names", "scenario_names", "Robot.neutral", "Finding.as_dict", "Scenario.arguments", "View.html"),
-    *("Finding", "Phase", "Scenario", "View", "Robot", "Impact", "Trajectory", "walls.Wall", "walls.Vibration", "walls.Drift"),  # values
+    *(
+        "Finding",
+        "Phase",
+        "Scenario",
+        "View",
+        "Robot",
+        "Impact",
+        "Trajectory",
+        "Runs",
+        "Outcomes",
+        "walls.Wall",
+        "walls.Vibration",
+        "walls.Drift",
+    ),  # values
     *("BaseParameters", "Identification", "Identification.table", "LinearSystem", "StateFeedback"),
     *("Sensitivity", "Saltation", "Attempt", "Shot", "Shot.table"),
 }

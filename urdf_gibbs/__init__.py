@@ -11,6 +11,7 @@ from urdf_gibbs.engine.threads import get_threads, set_threads
 from urdf_gibbs.errors import (
     ArgumentError,
     MissingExtraError,
+    NotVariableError,
     OracleMissingError,
     PairError,
     PenetrationError,
@@ -69,6 +70,8 @@ if TYPE_CHECKING:
     from urdf_gibbs.sensitivity.values import Sensitivity
     from urdf_gibbs.shooting.result import Attempt, Shot
     from urdf_gibbs.shooting.shoot import shoot
+    from urdf_gibbs.simulation.many import Many
+    from urdf_gibbs.simulation.runs import Outcomes, Runs
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
     from urdf_gibbs.simulation.simulate import simulate
     from urdf_gibbs.simulation.simulator import Simulator
@@ -85,12 +88,16 @@ __all__ = [
     "Identification",
     "Impact",
     "LinearSystem",
+    "Many",
     "MissingExtraError",
+    "NotVariableError",
     "OracleMissingError",
+    "Outcomes",
     "PairError",
     "PenetrationError",
     "Phase",
     "Robot",
+    "Runs",
     "Saltation",
     "Scenario",
     "Sensitivity",
@@ -167,7 +174,10 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "Shot": "urdf_gibbs.shooting.result",
     "shoot": "urdf_gibbs.shooting.shoot",
     "Impact": "urdf_gibbs.simulation.trajectory",
+    "Many": "urdf_gibbs.simulation.many",
+    "Outcomes": "urdf_gibbs.simulation.runs",
     "Phase": "urdf_gibbs.simulation.trajectory",
+    "Runs": "urdf_gibbs.simulation.runs",
     "Scenario": "urdf_gibbs.simulation.scenario",
     "Simulator": "urdf_gibbs.simulation.simulator",
     "Trajectory": "urdf_gibbs.simulation.trajectory",

@@ -31,6 +31,14 @@ class ArgumentError(UrdfGibbsError, ValueError):
     """An argument of wrong type, shape or value; the message has its name, what was given and what was expected."""
 
 
+class NotVariableError(ArgumentError):
+    """``what`` cannot be part of many compiled runs, because it ``reason``; a Simulator of its own for each run can do it."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"{what} {reason}: many compiled runs cannot have it; expected a Simulator for each run")
+
+
 class PairError(ArgumentError):
     """Two points ``names`` that cannot be a pair: ``found`` tells what they are, ``expected`` what a pair is."""
 

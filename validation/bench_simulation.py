@@ -96,6 +96,18 @@ class Peer:
 Case = tuple[Callable[[], object], Callable[[], object], Callable[[], object]]  # ours, peer, peer with shared gaps
 
 
+def peer_in_circle(shared: bool) -> Peer:
+    """Of the 12-DOF robot in its circle, with all gaps computed at once or not."""
+    model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
+    frames = [model.getFrameId(f"O{i}") for i in range(1, 12)]
+
+    def gaps(x: Array) -> tuple[Array, Array]:
+        radius = np.hypot(x[:, 0], x[:, 1])
+        return 2.5 - radius, -np.column_stack([x[:, :2] / radius[:, None], np.zeros(len(x))])
+
+    return Peer(model, frames, np.array([0.0, -9.81, 0.0]), gaps, shared)
+
+
 def branched12(tolerance: float) -> Case:
     scenario = read_scenario("branched12")
     arguments = scenario.arguments()
@@ -105,17 +117,10 @@ def branched12(tolerance: float) -> Case:
     def ours() -> ug.Trajectory:
         return simulator.run(q0, v0, duration)
 
-    model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
-    frames = [model.getFrameId(f"O{i}") for i in range(1, 12)]
-
-    def gaps(x: Array) -> tuple[Array, Array]:
-        radius = np.hypot(x[:, 0], x[:, 1])
-        return 2.5 - radius, -np.column_stack([x[:, :2] / radius[:, None], np.zeros(len(x))])
-
     start, rest = np.array(q0), np.zeros(robot.nv)
 
     def theirs(shared: bool) -> Callable[[], object]:
-        peer = Peer(model, frames, np.array([0.0, -9.81, 0.0]), gaps, shared)
+        peer = peer_in_circle(shared)
         return lambda: [t for t, _ in peer.run(start, rest, duration, tolerance, 1.0)]
 
     return ours, theirs(False), theirs(True)

@@ -54,11 +54,14 @@ class OwnContacts:
     moves: NDArray[np.float64]
 
 
-def own_contacts(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> OwnContacts | None:
-    """The code for these candidates; None where there is nothing to touch or where the general code is better."""
+def own_contacts(robot: Robot, contacts: Contacts, surfaces: Surfaces, walls: bool = True) -> OwnContacts | None:
+    """The code for these candidates; None where there is nothing to touch or where the general code is better.
+
+    With ``walls`` those that are simple are part of the code, with their numbers; else all are left to the walls' own code.
+    """
     try:
         with garbage_collection_paused():
-            layout = _layout(robot, contacts, surfaces)
+            layout = _layout(robot, contacts, surfaces, MAX_WALLS if walls else 0)
             if layout is None:
                 return None
             text = _module_ir(robot, layout)
@@ -94,7 +97,8 @@ class Layout:
     rows: int  # of moves
 
 
-def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | None:
+def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces, most: int) -> Layout | None:
+    """``most``: walls that are part of the code."""
     count, walls = len(contacts.kind), len(surfaces.kind)
     points = int((contacts.kind == WALL).sum()) // max(1, walls)
     on_walls = points * walls
@@ -106,7 +110,7 @@ def _layout(robot: Robot, contacts: Contacts, surfaces: Surfaces) -> Layout | No
         or not _in_order(contacts, points, walls)
     ):
         return None
-    simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.integers[i, MOVES] == STILL][:MAX_WALLS]
+    simple = [i for i in range(walls) if surfaces.kind[i] <= SPHERE and surfaces.integers[i, MOVES] == STILL][:most]
     others = [i for i in range(walls) if i not in simple]
     by_body: dict[int, list[int]] = {}
     for i in range(points):

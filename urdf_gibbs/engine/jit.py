@@ -103,5 +103,9 @@ def call4(address: int, a: int, b: int, c: int, d: int) -> int:
     return _call(address, a, b, c, d)
 
 
+def call5(address: int, a: int, b: int, c: int, d: int, e: int) -> int:
+    return _call(address, a, b, c, d, e)
+
+
 def _call(address: int, *pointers: int) -> int:
     return int(ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))(int(address))(*map(int, pointers)))

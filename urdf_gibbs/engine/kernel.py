@@ -84,7 +84,9 @@ def kernel(
     text(frame, "the name of a link", "frame")
     name, method = one_of(name, tuple(QUANTITIES), "kernel"), checked_method(robot, method)
     baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
-    options = Options(baked, frame, triple(point, "point"), flag(parameters, "parameters"), velocity_pairs(robot, pairs), gravity is None)
+    if flag(parameters, "parameters") and gravity is None and QUANTITIES[name].gravity:
+        raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
+    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None)
     return kernel_of(robot, name, options, method).entry
 
 
@@ -94,13 +96,15 @@ def kernel_of(robot: Robot, name: str, options: Options, method: str = COMPILED)
     return KERNELS.get(robot, key, lambda: _make_kernel(robot, key))
 
 
-def c_function(robot: Robot, name: str, gravity: ArrayLike = EARTH_GRAVITY, careful: bool = False) -> Any:
+def c_function(robot: Robot, name: str, gravity: ArrayLike | None = EARTH_GRAVITY, careful: bool = False, parameters: bool = False) -> Any:
     """The quantity as a C function ``int64_t f(const double *input, ..., double *output)`` for one state; it returns 0 on success.
 
-    The result is a ctypes function; ``careful`` goes through Python, which solves ill-conditioned states and reports singular
-    ones. The exception behind a nonzero status is kept as ``function.problem``.
+    Without ``gravity`` its last input is gravity (3,), with ``parameters`` it is the inertial parameters of all bodies, and with both
+    one array of these in this order. The result is a ctypes function; ``careful`` goes through Python, which solves ill-conditioned
+    states and reports singular ones. The exception behind a nonzero status is kept as ``function.problem``.
     """
-    inner = kernel_of(robot, name, Options(triple(gravity, "gravity")))
+    baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
+    inner = kernel_of(robot, name, Options(baked, parametric=parameters, free_gravity=gravity is None))
     if isinstance(inner, Compiled) and not careful:
         return inner.single
     shapes = [*((width,) for width in inner.widths), inner.shape]

@@ -80,7 +80,8 @@ class Kernel:
         for start in range(0, len(chosen), CHUNK):
             part = chosen[start : start + CHUNK]
             q, v, tau, *extra = (x[part] for x in flat)  # extra: inertial parameters or gravity, if they are inputs
-            M, h = mass_matrix(q, *(extra if self.options.parametric else ())), bias(q, v, *extra)
+            own = [x[:, 3:] if self.options.free_gravity else x for x in extra] if self.options.parametric else []
+            M, h = mass_matrix(q, *own), bias(q, v, *extra)
             for i, row in enumerate(part):
                 idle = idle_velocities(robot, q[i], M[i])
                 if idle:

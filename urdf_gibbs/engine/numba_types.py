@@ -99,7 +99,7 @@ def register() -> None:
         register_jitable(**OPTIONS, inline="always" if noted.inline else "never")(noted.function)
     for entry in jit.entries.values():
         _register_entry(entry)
-    for count, function in ((2, jit.call2), (3, jit.call3), (4, jit.call4)):
+    for count, function in ((2, jit.call2), (3, jit.call3), (4, jit.call4), (5, jit.call5)):
         _register_call(function, count)
 
 

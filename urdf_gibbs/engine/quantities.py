@@ -28,6 +28,7 @@ from urdf_gibbs.flexible.sections import body_point
 from urdf_gibbs.robot.model import Robot
 
 ELEMENTS = "mass_matrix_elements"
+CONSTANTS = "constants"  # gravity (3,), then the inertial parameters of all bodies
 QUATERNION_TOLERANCE = 1e-6  # allowed drift of a quaternion's norm; beyond it the matrix is noticeably no rotation
 # Up to this many operations straight-line code pays (measured); beyond, code in loops compiles ten times faster and, for M, runs faster.
 STRAIGHT = {
@@ -42,12 +43,15 @@ ELASTIC_RAW = 2_000_000
 
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
-    last = ("parameters",) if options.parametric else ("gravity",) if options.free_gravity else ()
+    """The inputs of a kernel; the last holds gravity and, after it, inertial parameters where both are inputs."""
+    both = options.parametric and options.free_gravity
+    last = (CONSTANTS,) if both else ("parameters",) if options.parametric else ("gravity",) if options.free_gravity else ()
     return (*QUANTITIES[name].inputs, *last)
 
 
 def width_of(robot: Robot, letter: str) -> int:
-    return {"q": robot.nq, "parameters": 10 * len(robot.joints), "gravity": 3}.get(letter, robot.nv)
+    parameters = 10 * len(robot.joints)
+    return {"q": robot.nq, "parameters": parameters, "gravity": 3, CONSTANTS: 3 + parameters}.get(letter, robot.nv)
 
 
 def shape_of(robot: Robot, name: str, options: Options) -> tuple[int, ...]:
@@ -65,8 +69,9 @@ def _compute(robot: Robot, name: str, options: Options, *inputs: list[Any]) -> T
 
 def _computed(robot: Robot, quantity: Quantity, options: Options, *inputs: list[Any]) -> Traced:
     if options.free_gravity:
-        x, y, z = inputs[-1]
-        inputs, options = inputs[:-1], replace(options, gravity=(x, y, z))
+        x, y, z = inputs[-1][:3]
+        rest = (inputs[-1][3:],) if options.parametric else ()
+        inputs, options = (*inputs[:-1], *rest), replace(options, gravity=(x, y, z))
     if robot.is_flexible and quantity.elastic is not None:
         return quantity.elastic(robot, options, *inputs)
     if not quantity.local:
@@ -290,8 +295,6 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
     """The options that matter for the quantity, so that equal kernels are shared."""
     free = options.free_gravity and QUANTITIES[name].gravity
     gravity = options.gravity if QUANTITIES[name].gravity and not free else (0.0, 0.0, 0.0)
-    if options.parametric and free:
-        raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
     if options.parametric and robot.is_flexible:
         raise ArgumentError(f"{robot.name or 'the robot'} has elastic links: inertial parameters as an input are for rigid links")
     if options.parametric and not QUANTITIES[name].local:

@@ -21,7 +21,7 @@ import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
-from urdf_gibbs.engine.jit import call4, entry, jit
+from urdf_gibbs.engine.jit import call4, call5, entry, jit
 from urdf_gibbs.sensitivity.differences import differences_along_q, differences_along_v, keep_rows
 from urdf_gibbs.sensitivity.layout import Variation
 from urdf_gibbs.simulation.dop853 import STAGES, C
@@ -41,8 +41,9 @@ def free_motion(s: System, w: Variation) -> int:
     """w.a, w.tau at s.q, s.v without held contacts."""
     for i in range(w.tau.shape[0]):
         w.tau[i] = s.torque[i] - s.damping[i] * s.v[i]
-    if call4(s.code.forward, s.q.ctypes.data, s.v.ctypes.data, w.tau.ctypes.data, w.a.ctypes.data) != 0 and (
-        call4(s.code.careful, s.q.ctypes.data, s.v.ctypes.data, w.tau.ctypes.data, w.a.ctypes.data) != 0
+    tau, constants, target = w.tau.ctypes.data, s.constants.ctypes.data, w.a.ctypes.data
+    if call5(s.code.forward, s.q.ctypes.data, s.v.ctypes.data, tau, constants, target) != 0 and (
+        call5(s.code.careful, s.q.ctypes.data, s.v.ctypes.data, tau, constants, target) != 0
     ):
         return SINGULAR
     return OK

@@ -47,12 +47,12 @@ REASONS = {
 }
 
 
-def reason_of(status: int, cause: BaseException | None, robot: Robot, state: State, names: Sequence[str], log: Log) -> str:
-    """The reason for a status, as text; ``names`` are those of the contacts."""
+def reason_of(status: int, cause: BaseException | None, robot: Robot, state: State, names: Sequence[str], log: Log | None) -> str:
+    """The reason for a status, as text; ``names`` are those of the contacts. Only chatter needs the history, to tell what was struck."""
     if status in (JAMMED, PARADOX):
         return f"{REASONS[status]}: {_listed([names[c] for c in np.flatnonzero(state.closed).tolist()])}"
     if status == CHATTER:
-        struck = log.recently_struck(COUNTED_IMPACTS)
+        struck = log.recently_struck(COUNTED_IMPACTS) if log is not None else []
         advice = "expected a longer zeno or cycle, a smaller restitution, or walls and limits that leave room between them"
         return f"{REASONS[status]}: {_listed([f'{names[c]} ({n})' for c, n in struck])}; {advice}"
     massless = _nearly_massless(robot, state) if status == UNDERFLOW else []

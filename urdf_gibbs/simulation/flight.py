@@ -12,7 +12,7 @@ import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import normalise, velocity_to_rate
-from urdf_gibbs.engine.jit import block, call2, call4, jit
+from urdf_gibbs.engine.jit import block, call2, call5, jit
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, POWERS, STAGES, A, C, D
 from urdf_gibbs.simulation.friction_work import friction_power
 from urdf_gibbs.simulation.held_forces import rough_forces
@@ -72,16 +72,16 @@ def derivative(s: System, st: State, t: float, which: int, row: int) -> int:
         velocity_to_rate(s.tree, q, v, rate[:nq])
     a = rate[nq:]
     k = select_held(st, s)
-    if k == 0 and s.constant_torque and call4(s.code.forward, y.ctypes.data, v.ctypes.data, s.tau.ctypes.data, a.ctypes.data) == 0:
+    tau, constants, target = s.tau.ctypes.data, s.constants.ctypes.data, a.ctypes.data
+    if k == 0 and s.constant_torque and call5(s.code.forward, y.ctypes.data, v.ctypes.data, tau, constants, target) == 0:
         return OK
     load_state(s, y)
     if k == 0:
         status = joint_torques(s, t)
         if status != OK:
             return status
-        target = a.ctypes.data
-        if call4(s.code.forward, s.q.ctypes.data, s.v.ctypes.data, s.tau.ctypes.data, target) != 0 and (
-            call4(s.code.careful, s.q.ctypes.data, s.v.ctypes.data, s.tau.ctypes.data, target) != 0
+        if call5(s.code.forward, s.q.ctypes.data, s.v.ctypes.data, tau, constants, target) != 0 and (
+            call5(s.code.careful, s.q.ctypes.data, s.v.ctypes.data, tau, constants, target) != 0
         ):
             return SINGULAR
         return OK

@@ -24,6 +24,8 @@ FIRST_CLOSING, OPENING_RATE, IMPACT, CHOOSE_HELD, PROJECT, RESOLVE_CONTACTS, LAN
 ROUGH_ROWS, ROUGH_SOLVE, ROUGH_FORCES, ROUGH_OPENING, ROUGH_IMPACT, ROUGH_CHOOSE, ROUGH_PROJECT, ROUGH_PARADOX = range(18, 26)
 ADVANCE_STEPS, IMPLICIT, SOIL, KEEP_HELD = 26, 27, 28, 29
 
+PARAMETERS = 3  # where the inertial parameters begin in System.constants
+
 LCP, LEAST_NORM, LEAST_NORM_PUSH = range(len(LAWS), len(LAWS) + 3)  # problems that ``solve`` knows besides the impact laws
 
 PRESENT, NEXT, WORK = range(3)  # which state vector: y, new or work of State
@@ -43,7 +45,10 @@ NORMAL_PART = 3  # offset of the normal component from VELOCITY_BEFORE and VELOC
 
 @struct
 class Code(Struct):
-    """Addresses of the robot's machine code; 0 where it has none."""
+    """Addresses of the robot's machine code; 0 where it has none.
+
+    The last input of ``forward``, ``careful``, ``bias`` and ``potential``, before the output, is System.constants.
+    """
 
     forward: Int  # fast forward dynamics; may report failure
     careful: Int  # slow forward dynamics, used where the fast one fails
@@ -76,7 +81,8 @@ class System(Struct):
     torque: Float1  # (nv,)
     mass: Float1  # (nb,)
     com: Float2  # (nb, 3)
-    gravity: Float1  # (3,)
+    constants: Float1  # gravity (3,), then, where the dynamics read them, the inertial parameters of all bodies (10 nb,)
+    has_parameters: Int  # 1: the mass matrix has the inertial parameters as an input as well
     remaining: Int2  # (k, 2) contacts that the robot's own kernel leaves to the walls' code, and their rows of ``moves``
     # working memory
     moves: Float2  # (points, 9) position, velocity and acceleration of each contact point
@@ -167,7 +173,7 @@ class State(Struct):
     tolerance: Float1  # (2,) RTOL, ATOL
     # the step that is being tried
     trial: Float1  # (2,) LENGTH of the last step, and its ERROR relative to the tolerance (-1: not yet known)
-    table: Int1  # (8,) addresses for the robot's own step
+    table: Int1  # (9,) addresses for the robot's own step
     y: Float1  # (n,) q and v at the start of the step
     new: Float1  # (n,) q and v at its end
     work: Float1  # (n,)

@@ -1,7 +1,7 @@
 """Machine code for a step of one robot: DOP853 unrolled for its number of coordinates, calling its forward dynamics.
 
-    int64_t step(void *table[8], double trial[2])
-    int64_t dense(void *table[8], double trial[2])
+    int64_t step(void *table[9], double trial[2])
+    int64_t dense(void *table[9], double trial[2])
 
 for flight without held contacts, under a constant torque. Both do what ``step`` and ``dense_coefficients`` (flight.py) do in general.
 Coefficients are constants here; sums over stages run in lanes of four coordinates and start with the oldest stage, so that little is left
@@ -26,7 +26,7 @@ from urdf_gibbs.engine.objects import Code, load_code
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.dop853 import E3, E5, EXTENDED, STAGES, A, D
 
-TABLE = ("forward", "y", "tau", "K", "new", "tolerance", "work", "F")
+TABLE = ("forward", "y", "tau", "constants", "K", "new", "tolerance", "work", "F")
 WRITTEN_OUT = 40  # up to this many coordinates the sums are straight-line code, beyond that loops over lanes
 INTRINSICS = """declare double @llvm.sqrt.f64(double)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
@@ -203,7 +203,7 @@ def _stage(f: Function, robot: Robot, q_rate_is_v: bool, i: int, state: str) -> 
         _for_each(f, nq, f"rate{i}", lambda m, width: _store(f, _load(f, velocity, m, width), rate, m, width))
     else:
         f.do(f"call void @prepare(ptr {state}, ptr {rate})")
-    status = f.value(f"call i64 %forward(ptr {state}, ptr {velocity}, ptr %tau, ptr {f.address(rate, nq)})")
+    status = f.value(f"call i64 %forward(ptr {state}, ptr {velocity}, ptr %tau, ptr %constants, ptr {f.address(rate, nq)})")
     f.do(f"br i1 {f.value(f'icmp eq i64 {status}, 0')}, label %done{i}, label %refused")
     f.label(f"done{i}")
 

@@ -50,13 +50,43 @@ _ADVANCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ct
 _UPDATE_GAPS = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_int64)
 
 
+class Machine:
+    """The machine code of a description, which any number of programs share.
+
+    ``parameters``: the dynamics read the inertial parameters from System.constants. ``friction``: contacts may have friction even where
+    those of the description have none. ``walls``: the numbers of simple walls are part of the code.
+    """
+
+    def __init__(
+        self, description: Description, candidates: Candidates, parameters: bool = False, friction: bool = False, walls: bool = True
+    ) -> None:
+        robot = description.robot
+        self.parameters = parameters
+        self.functions = _c_functions(description, parameters)
+        self.step = own_step(robot) if _has_constant_torque(description) and not description.steps_in_time else None
+        self.tree = tree_of(robot)
+        self.contacts = own_contacts(robot, candidates.contacts, candidates.surfaces, walls)
+        self.friction = friction or _acts(candidates)
+        parts = _parts(description.steps_in_time, self.friction, description.soil is not None)
+        self.blocks = np.array(block_addresses(*parts), dtype=np.int64)
+
+    def code(self, functions: dict[str, Any]) -> Code:
+        """The addresses of all functions, with these besides those that programs share."""
+        addresses = {name: ctypes.cast(one, ctypes.c_void_p).value or 0 for name, one in {**self.functions, **functions}.items()}
+        if self.step is not None:
+            addresses |= {name: self.step.address(name) for name in ("step", "dense")}
+        return Code(**addresses, contacts=self.contacts.code.address("contacts") if self.contacts else 0)
+
+
 class Program:
     """``advance`` continues from ``state`` and writes to ``record``; one run at a time."""
 
-    def __init__(self, description: Description, candidates: Candidates) -> None:
-        self.callbacks = _make_callbacks(description)
-        self._functions = _c_functions(description, self.callbacks)
-        self.system = _make_system(description, candidates, _make_code(description, self._functions), self.callbacks)
+    def __init__(self, description: Description, candidates: Candidates, machine: Machine | None = None) -> None:
+        self.callbacks = _make_callbacks(description)  # first: it checks what the user's functions return
+        machine = machine or Machine(description, candidates)
+        self._functions = _own_functions(description, machine.parameters, self.callbacks)
+        self.machine = machine  # its functions stay alive
+        self.system = _make_system(description, candidates, machine, machine.code(self._functions), self.callbacks)
         self.state = _make_state(description, candidates, self.system)
         self.record = _make_record(description.robot, len(candidates.points), description.dense, len(self.system.friction.mode))
         self._initial = [(struct, struct.numbers()) for struct in (self.system, self.state, self.record)]
@@ -85,30 +115,26 @@ def _make_callbacks(description: Description) -> ControllerCallbacks | None:
     return ControllerCallbacks(description.controller, description.robot, description.switches, description.gravity, description.resistance)
 
 
-def _c_functions(description: Description, callbacks: ControllerCallbacks | None) -> dict[str, Any]:
-    """The robot's C functions by their names in Code. The caller has to keep them alive while they are in use."""
-    robot, (x, y, z) = description.robot, description.gravity.tolist()
-    gravity = (x, y, z)
+def _c_functions(description: Description, parameters: bool) -> dict[str, Any]:
+    """The robot's C functions by their names in Code. Gravity is an input of them: another one compiles nothing."""
+    robot = description.robot
     functions = {
-        "forward": c_function(robot, "forward_dynamics", gravity),
-        "careful": c_function(robot, "forward_dynamics", gravity, careful=True),
-        "mass": c_function(robot, "mass_matrix"),
-        "bias": c_function(robot, "bias", gravity),
+        "forward": c_function(robot, "forward_dynamics", None, parameters=parameters),
+        "mass": c_function(robot, "mass_matrix", parameters=parameters),
+        "bias": c_function(robot, "bias", None, parameters=parameters),
         "placements": c_function(robot, "placements"),
     }
     if robot.is_flexible:
-        functions |= {"elastic": c_function(robot, "elastic"), "potential": c_function(robot, "potential_energy", gravity)}
-    if callbacks is not None:
-        functions |= {"control": callbacks.function, "switches": callbacks.switch_function, "sides": callbacks.side_function}
+        functions |= {"elastic": c_function(robot, "elastic"), "potential": c_function(robot, "potential_energy", None)}
     return functions
 
 
-def _make_code(description: Description, functions: dict[str, Any]) -> Code:
-    addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
-    if _has_constant_torque(description) and not description.steps_in_time:
-        own = own_step(description.robot)
-        addresses |= {name: own.address(name) for name in ("step", "dense")}
-    return Code(**addresses)
+def _own_functions(description: Description, parameters: bool, callbacks: ControllerCallbacks | None) -> dict[str, Any]:
+    """The functions of one program alone, as they keep the exceptions that are raised in them."""
+    functions = {"careful": c_function(description.robot, "forward_dynamics", None, careful=True, parameters=parameters)}
+    if callbacks is not None:
+        functions |= {"control": callbacks.function, "switches": callbacks.switch_function, "sides": callbacks.side_function}
+    return functions
 
 
 def _has_constant_torque(description: Description) -> bool:
@@ -116,22 +142,17 @@ def _has_constant_torque(description: Description) -> bool:
     return not (description.is_controlled or description.resistance.any() or description.joint_friction or description.soil)
 
 
-def _make_system(description: Description, candidates: Candidates, code: Code, callbacks: ControllerCallbacks | None) -> System:
-    robot, tree, kernel = (
-        description.robot,
-        tree_of(description.robot),
-        own_contacts(description.robot, candidates.contacts, candidates.surfaces),
-    )
+def _make_system(
+    description: Description, candidates: Candidates, machine: Machine, code: Code, callbacks: ControllerCallbacks | None
+) -> System:
+    robot, tree, kernel = description.robot, machine.tree, machine.contacts
     nb, nq, nv, nc = len(robot.joints), robot.nq, robot.nv, len(candidates.points)
-    code.contacts = kernel.code.address("contacts") if kernel else 0
-    friction = _friction(candidates, nv, description.steps_in_time)
+    parameters = robot.parameters.ravel() if machine.parameters else np.zeros(0)
     return System(
         tree=tree,
         contacts=candidates.contacts,
         surfaces=candidates.surfaces,
-        blocks=np.array(
-            block_addresses(*_parts(description.steps_in_time, bool(friction.acts), description.soil is not None)), dtype=np.int64
-        ),
+        blocks=machine.blocks,
         code=code,
         in_stages=description.in_stages,
         constant_torque=_has_constant_torque(description),
@@ -140,9 +161,10 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         torque=description.torque.copy(),
         mass=robot.mass.copy(),
         com=robot.centre_of_mass.copy(),
-        gravity=description.gravity.copy(),
+        constants=np.concatenate([description.gravity, parameters]),
+        has_parameters=machine.parameters,
         remaining=kernel.remaining if kernel else np.zeros((0, 2), np.int64),
-        moves=kernel.moves if kernel else np.zeros((0, 9)),
+        moves=kernel.moves.copy() if kernel else np.zeros((0, 9)),
         tau=description.torque.copy(),
         **{name: np.zeros(nv) for name in ("b", "v", "a", "h")},
         q=np.zeros(nq),
@@ -159,7 +181,7 @@ def _make_system(description: Description, candidates: Candidates, code: Code, c
         **{name: np.zeros((nc, nv)) for name in ("J", "B")},
         **{name: np.zeros(nc) for name in ("gap", "rate", "accel", "u", "e", "lam")},
         K=np.zeros(nc * nc),
-        friction=friction,
+        friction=_friction(candidates, nv, description.steps_in_time or machine.friction),
         stepping=stepping_memory(tree, candidates.contacts, candidates.surfaces, description.steps_in_time),
         soil=soil_memory(description.wheels, description.soil, candidates.surfaces, nv),
     )
@@ -173,11 +195,19 @@ def _parts(steps_in_time: bool, friction: bool, soil: bool) -> tuple[str, ...]:
     return "rows", "flight", "events", *(("friction", "held") if friction else ()), *under
 
 
-def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
-    """Working memory for contacts with friction; empty where there is none, unless it is wanted always."""
-    rough, joints = bool((candidates.contacts.friction[:, STATIC] > 0.0).any()), candidates.touching
-    acts = rough or joints < len(candidates.points)
-    nc = len(candidates.points) if acts or always else 0
+def _is_rough(candidates: Candidates) -> bool:
+    """Whether a contact has friction."""
+    return bool((candidates.contacts.friction[:, STATIC] > 0.0).any())
+
+
+def _acts(candidates: Candidates) -> bool:
+    """Whether a contact or a joint has friction."""
+    return _is_rough(candidates) or candidates.touching < len(candidates.points)
+
+
+def _friction(candidates: Candidates, nv: int, wanted: bool) -> Friction:
+    """Working memory for contacts with friction; empty where it is not ``wanted``."""
+    nc = len(candidates.points) if wanted else 0
     rows = 3 * nc
     problem = Problem(
         **{name: np.zeros(rows) for name in ("b", "p")},
@@ -188,9 +218,9 @@ def _friction(candidates: Candidates, nv: int, always: bool) -> Friction:
         slide=np.zeros((nc, 2)),
     )
     return Friction(
-        acts=acts,
-        rough=rough,
-        joints=joints,
+        acts=_acts(candidates),
+        rough=_is_rough(candidates),
+        joints=candidates.touching,
         span=1.0,
         problem=problem,
         own=np.zeros(rows, np.int64),
@@ -257,8 +287,9 @@ def _make_state(description: Description, candidates: Candidates, system: System
         farthest_point=(np.linalg.norm(places, axis=2).max(axis=1) + candidates.contacts.rim[:, 3] + longest).max(initial=0.0),
     )
     state.gaps[candidates.touching :, [GAP, GRADIENT]] = state.new_gaps[candidates.touching :, [GAP, GRADIENT]] = 1.0
-    arrays = {name: getattr(state, name).ctypes.data for name in TABLE if name not in ("forward", "tau")}
-    addresses = {"forward": system.code.forward, "tau": system.tau.ctypes.data, **arrays}
+    inputs = {name: getattr(system, name).ctypes.data for name in ("tau", "constants")}
+    arrays = {name: getattr(state, name).ctypes.data for name in TABLE if name != "forward" and name not in inputs}
+    addresses = {"forward": system.code.forward, **inputs, **arrays}
     state.table[:] = [addresses[name] for name in TABLE]
     return state
 

@@ -9,7 +9,7 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import PAIR, WALL, contact_motion, place, twists
 from urdf_gibbs.contact.surfaces import wall_velocity
-from urdf_gibbs.engine.jit import block, call2, jit
+from urdf_gibbs.engine.jit import block, call3, jit
 from urdf_gibbs.simulation.layout import (
     GRADIENT,
     KINETIC_AFTER,
@@ -27,7 +27,7 @@ from urdf_gibbs.simulation.layout import (
     Record,
     System,
 )
-from urdf_gibbs.simulation.rows import load_state, update_bodies
+from urdf_gibbs.simulation.rows import load_state, mass_matrix, update_bodies
 
 Array = Any
 
@@ -68,6 +68,20 @@ def kinetic_energy(s: System) -> float:
     return energy
 
 
+@jit
+def potential_energy(s: System) -> float:
+    """Of s.q, with the strain of elastic links; s.T are the placements of the bodies."""
+    if s.code.potential:
+        call3(s.code.potential, s.q.ctypes.data, s.constants.ctypes.data, s.out.ctypes.data)
+        return s.out[0]
+    energy = 0.0
+    for body in range(s.mass.shape[0]):
+        place(s.T, body, s.com[body], s.x[:3])
+        for m in range(3):
+            energy -= s.mass[body] * s.constants[m] * s.x[m]
+    return energy
+
+
 @block(REPORT, System, Record, int, int, int, part="events")
 def report_impact(s: System, r: Record, i: int, first: int, k: int) -> int:
     """Complete impact i of the record, whose k contacts begin at ``first``: energies, and position, normal and velocities of each contact.
@@ -76,7 +90,7 @@ def report_impact(s: System, r: Record, i: int, first: int, k: int) -> int:
     """
     numbers = r.impact_numbers[i]
     load_state(s, r.impact_y[i])
-    call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
+    mass_matrix(s)
     update_bodies(s)
     for side in range(2):
         if side == 1:
@@ -85,12 +99,5 @@ def report_impact(s: System, r: Record, i: int, first: int, k: int) -> int:
         for j in range(first, first + k):
             write_contact(s, r.contact[j], numbers[TIME], r.contact_numbers[j], VELOCITY_BEFORE if side == 0 else VELOCITY_AFTER)
         numbers[KINETIC_BEFORE if side == 0 else KINETIC_AFTER] = kinetic_energy(s)
-    numbers[POTENTIAL] = 0.0
-    if s.code.potential:  # with the strain of elastic links
-        call2(s.code.potential, s.q.ctypes.data, numbers.ctypes.data + 8 * POTENTIAL)
-        return OK
-    for body in range(s.mass.shape[0]):
-        place(s.T, body, s.com[body], s.x[:3])
-        for m in range(3):
-            numbers[POTENTIAL] -= s.mass[body] * s.gravity[m] * s.x[m]
+    numbers[POTENTIAL] = potential_energy(s)
     return OK

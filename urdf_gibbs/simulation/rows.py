@@ -33,6 +33,7 @@ from urdf_gibbs.simulation.layout import (
     LEAST_NORM,
     LEAST_NORM_PUSH,
     OK,
+    PARAMETERS,
     SINGULAR,
     SOIL,
     SOLVE,
@@ -89,10 +90,24 @@ def soil_torques(s: System, t: float) -> int:
     return OK
 
 
+@jit
+def mass_matrix(s: System) -> int:
+    """s.M: the mass matrix at s.q; returns the status of the robot's code."""
+    if s.has_parameters:
+        return call3(s.code.mass, s.q.ctypes.data, s.constants.ctypes.data + 8 * PARAMETERS, s.M.ctypes.data)
+    return call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
+
+
+@jit
+def bias_force(s: System) -> int:
+    """s.h: the bias force at s.q, s.v; returns the status of the robot's code."""
+    return call4(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.constants.ctypes.data, s.h.ctypes.data)
+
+
 @block(FACTORISE_MASS, System, int, part="rows")
 def factorise_mass(s: System, unused: int) -> int:
     """Factorise M(s.q) into s.M."""
-    status = call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
+    status = mass_matrix(s)
     if status != 0 or not factorise(s.tree.above, s.M):
         return SINGULAR
     return OK
@@ -170,7 +185,7 @@ def free_acceleration(s: System, t: float) -> int:
     status = factorise_mass(s, 0)
     if status != OK:
         return status
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
+    bias_force(s)
     a, tau, h = s.a, s.tau, s.h
     for i in range(a.shape[0]):
         a[i] = tau[i] - h[i]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector, within
+from urdf_gibbs.contact.candidates import Candidates
 from urdf_gibbs.contact.coefficients import SceneFrictionLike
 from urdf_gibbs.contact.joint_friction import JointFrictionLike
 from urdf_gibbs.contact.points import PairLike, PointLike
@@ -28,6 +29,7 @@ from urdf_gibbs.names import Cylinders, Law, Paradox, Scheme
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation import record, resolve, rows
+from urdf_gibbs.simulation.batch import ALLOWED_DEPTH
 from urdf_gibbs.simulation.controller import Controller, Switches
 from urdf_gibbs.simulation.description import Description, Start, checked_start, describe
 from urdf_gibbs.simulation.failure import cause_of, reason_of
@@ -36,14 +38,13 @@ from urdf_gibbs.simulation.impact_values import Impact
 from urdf_gibbs.simulation.interruptible import Interruptible
 from urdf_gibbs.simulation.layout import FINISHED, GAP, GRADIENT, HUB, OK, PAUSED, PRESENT, State
 from urdf_gibbs.simulation.log import Facts, Log
-from urdf_gibbs.simulation.program import Program
+from urdf_gibbs.simulation.program import Machine, Program
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.walls import Wall
 
 Array = NDArray[np.float64]
 Progress = Callable[[float, int], None]
 
-ALLOWED_DEPTH = 1e-9  # m: penetration at the start that counts as rounding
 MOST_SINKAGE = 0.5  # of its radius, by which a wheel may have sunk into soil at the start
 POLL_INTERVAL = 0.1  # s between two checks for Ctrl-C
 SMALL_ROBOT = 100  # velocities: FIRST_STEPS steps take a few hundredths of a second at most
@@ -145,13 +146,13 @@ class Simulator:
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
         self._prepare(describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept))
 
-    def _prepare(self, description: Description) -> None:
+    def _prepare(self, description: Description, machine: Machine | None = None) -> None:
         self.description = description
         self.robot, self.law, self.restitution = description.robot, description.law, description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
         self._facts = Facts.of(self.description, self._candidates)
-        self._program = Program(self.description, self._candidates)
+        self._program = Program(self.description, self._candidates, machine)
         self._lock = threading.Lock()
         self._owner: threading.Thread | None = None
         _simulators.add(self)
@@ -298,9 +299,7 @@ class Simulator:
             self._program.update_gaps(time, PRESENT)
             candidates.callbacks.raise_error()
             if state.gaps[:, GAP].min() < 0.0 and (state.gaps[:, GAP] < -ALLOWED_DEPTH * state.gaps[:, GRADIENT]).any():
-                gap = state.gaps[:, GAP] / state.gaps[:, GRADIENT]
-                deep = np.flatnonzero(gap < -ALLOWED_DEPTH)
-                raise PenetrationError([(candidates.points[c], candidates.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
+                raise too_deep(state, candidates)
         if self.description.soil is not None:
             self._check_sinkage(start, time)
         return state
@@ -328,11 +327,21 @@ class Simulator:
         return log.impact(0) if log.count else None
 
 
-def simulator_of(description: Description) -> Simulator:
-    """The simulator of a description, which is checked already: that of a trajectory, or one with some of it replaced."""
+def simulator_of(description: Description, machine: Machine | None = None) -> Simulator:
+    """The simulator of a description, which is checked already: that of a trajectory, or one with some of it replaced.
+
+    machine: The machine code that it runs, of a description like it; None: its own.
+    """
     simulator = Simulator.__new__(Simulator)
-    simulator._prepare(description)
+    simulator._prepare(description, machine)
     return simulator
+
+
+def too_deep(state: State, candidates: Candidates) -> PenetrationError:
+    """The error for a start in which contacts are inside walls."""
+    gap = state.gaps[:, GAP] / state.gaps[:, GRADIENT]
+    deep = np.flatnonzero(gap < -ALLOWED_DEPTH)
+    return PenetrationError([(candidates.points[c], candidates.walls[c], float(-gap[c])) for c in deep[np.argsort(gap[deep])]])
 
 
 def _attempts(state: State) -> int:

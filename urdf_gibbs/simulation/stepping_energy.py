@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.contact.complementarity import copy
-from urdf_gibbs.engine.jit import call3, jit
+from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.layout import System
+from urdf_gibbs.simulation.rows import bias_force
 from urdf_gibbs.simulation.stepping_motion import add_turning
 from urdf_gibbs.simulation.stepping_rows import last_of
 
@@ -66,7 +67,7 @@ def settle(s: System, h: float, k: int, before: Array, v: Array) -> None:
     nv, g, e = v.shape[0], s.stepping, s.stepping.rows
     work, part, turned, other = np.zeros(nv), np.empty(nv), np.empty(nv), np.empty(nv)
     copy(v, s.v)
-    call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
+    bias_force(s)
     for i in range(nv):
         mean = 0.5 * (before[i] + v[i])
         work[last_of(g.group, g.root[i])] += h * (0.5 * v[i] * s.h[i] + 0.5 * before[i] * g.bias[0, i] - mean * g.bias[1, i])

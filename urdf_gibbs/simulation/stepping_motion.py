@@ -9,9 +9,9 @@ import numpy as np
 from urdf_gibbs.contact.complementarity import copy
 from urdf_gibbs.contact.kinematics import Tree, factorise, normalise, solve_factorised
 from urdf_gibbs.contact.soil_brakes import add_braked, add_brakes, brake_rows
-from urdf_gibbs.engine.jit import call2, call3, jit
+from urdf_gibbs.engine.jit import jit
 from urdf_gibbs.simulation.layout import NOT_FINITE, OK, SINGULAR, System
-from urdf_gibbs.simulation.rows import soil_torques
+from urdf_gibbs.simulation.rows import bias_force, mass_matrix, soil_torques
 
 Array = Any
 
@@ -88,7 +88,7 @@ def add_turning(tree: Tree, v: Array, a: Array) -> None:
 @jit
 def factorise_damped(s: System, h: float) -> int:
     """M + ½h D of s.q, factorised in s.M, with the roots of its diagonal part; D with what the soil under wheels adds."""
-    status = call2(s.code.mass, s.q.ctypes.data, s.M.ctypes.data)
+    status = mass_matrix(s)
     for i in range(s.damping.shape[0]):
         s.M[i, i] += 0.5 * h * s.damping[i]
     add_brakes(s.soil, 0.5 * h, s.M)
@@ -113,7 +113,7 @@ def free_velocity(s: System, h: float, before: Array, free: Array) -> int:
     for turns in range(2):  # with the velocity before, then half a step ahead
         for m in range(nv if turns == 1 else 0):
             s.v[m] = before[m] + 0.5 * h * a[m]
-        call3(s.code.bias, s.q.ctypes.data, s.v.ctypes.data, s.h.ctypes.data)
+        bias_force(s)
         copy(s.h, g.bias[turns])
         if on_soil and turns == 1:
             soil_torques(s, w.t[0])

@@ -1,0 +1,167 @@
+"""Many runs of one simulation in compiled code, beside a loop over ``simulate`` and the same simulation written by hand, interleaved.
+
+    python validation/bench_many.py [--runs 2000] [--rounds 5]
+
+The 12-DOF robot of Shafei 2018 in its circle, 1.5 s, tolerance 1e-10, from starts that differ a little, so that the pairs of points that
+strike together in the paper's case may strike one after the other. Runs for each second of the processor and of the clock, with one and
+with two threads; Python's share of the processor's time; the same with inertial parameters and with walls that vary. The peer is that
+of bench_simulation.py: SciPy's solve_ivp with Pinocchio, with all gaps computed at once. Last what lanes of four runs could give.
+Needs scipy and pin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, c_int64, c_void_p
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+import own_tree  # noqa: F401
+from bench_simulation import peer_in_circle
+from numpy.typing import NDArray
+
+import urdf_gibbs as ug
+from urdf_gibbs.engine.kernel import Compiled, kernel_of
+from urdf_gibbs.engine.quantity import Options
+from urdf_gibbs.simulation.dop853 import STAGES
+from urdf_gibbs.simulation.many import _Workspace
+from urdf_gibbs.simulation.scenario import read_scenario
+
+Array = NDArray[np.float64]
+
+SPREAD = 1e-3  # rad, m: standard deviation of the starts
+LANES = 4
+HASHED = 100_000_000  # bytes
+
+
+class Timed:
+    """A function whose time in its own thread is added up."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.seconds = function, 0.0
+
+    def __call__(self, *arguments: Any) -> Any:
+        started = time.thread_time()
+        try:
+            return self.function(*arguments)
+        finally:
+            self.seconds += time.thread_time() - started
+
+
+def measured(cases: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Runs for each second of the processor and of the clock, medians; each case is a call and how many runs that is."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in cases}
+    for _ in range(rounds):
+        for name, (call, count) in cases.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            call()
+            found[name].append((count / (time.process_time() - cpu), count / (time.perf_counter() - wall)))
+    return {name: (median(x for x, _ in rates), median(y for _, y in rates)) for name, rates in found.items()}
+
+
+def hash_on(threads: int) -> None:
+    """Work of another kind that needs no lock, on so many threads at once."""
+    workers = [threading.Thread(target=hashlib.sha256, args=(bytes(HASHED),)) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def seconds(function: Any, *arguments: int) -> float:
+    """Of a call, the least of several."""
+    best = np.inf
+    for _ in range(9):
+        started = time.thread_time()
+        for _ in range(500):
+            function(*arguments)
+        best = min(best, (time.thread_time() - started) / 500)
+    return best
+
+
+def in_lanes(simulator: ug.Simulator, found: ug.Outcomes, by_cpu: float) -> None:
+    """What lanes of four runs could give: how fast dynamics are in lanes, and how many lanes work when each run has its own steps."""
+    robot, program, count = simulator.robot, simulator._program, len(found)
+    kernel = kernel_of(robot, "forward_dynamics", Options(free_gravity=True))
+    assert isinstance(kernel, Compiled)
+    batch = CFUNCTYPE(c_int64, *[c_void_p] * 5, c_int64)(kernel.batch_address())
+    arrays = [np.ascontiguousarray(x) for x in (found.q, found.v, 0.0 * found.v, np.tile([0.0, -9.81, 0.0], (count, 1)), found.v)]
+    lanes = seconds(batch, *[array.ctypes.data for array in arrays], count) / count
+    simulator.run(found.q[0], None, 0.1)
+    program.state.trial[:] = 1e-2, -1.0
+    step = CFUNCTYPE(c_int64, *[c_void_p] * 2)(program.system.code.step)
+    stage = seconds(step, program.state.table.ctypes.data, program.state.trial.ctypes.data) / STAGES
+    tried = (found.steps + found.rejected)[: count // LANES * LANES].reshape(-1, LANES)
+    busy = tried.sum() / (LANES * tried.max(axis=1).sum())
+    run, saved = 1.0 / by_cpu, found.evaluations.mean() * (stage - lanes / busy)
+    print(f"a stage of a step {1e9 * stage:.0f} ns, its dynamics in lanes of {LANES} {1e9 * lanes:.0f} ns; {100 * busy:.0f} % of the lanes")
+    print(f"would work: runs in lanes would be at most {run / (run - saved):.1f} times as fast, if all else cost nothing more")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    arguments = read_scenario("branched12").arguments()
+    q0, _, duration, robot = (arguments.pop(name) for name in ("q0", "v0", "duration", "robot"))
+    exact = {**arguments, "rtol": 1e-10, "atol": 1e-10, "dense": False}
+    simulator, rng = ug.Simulator(robot, **exact), np.random.default_rng(1)
+    q = np.array(q0) + SPREAD * rng.standard_normal((options.runs, robot.nq))
+    runs = ug.Runs(q, duration=duration)
+    many = ug.Many(simulator)
+    timed = Timed(_Workspace.go_on)
+    _Workspace.go_on = lambda *given: timed(*given)  # type: ignore[method-assign]
+    first = many.run(runs)
+    parameters = ug.Runs(q, duration=duration, parameters=robot.parameters * rng.uniform(0.99, 1.01, (options.runs, 1, 1)))
+    walls = ug.Runs(q, duration=duration, walls={"circle": {"radius": rng.uniform(2.499, 2.501, options.runs)}})
+    with_parameters, with_walls = ug.Many(simulator, ("parameters",)), ug.Many(simulator, ("walls",))
+    print(
+        f"{options.runs} runs, {first.complete.sum()} complete, {first.impacts.mean():.1f} impacts and {first.steps.mean():.0f} steps each"
+    )
+    peer, few = peer_in_circle(True), max(1, options.runs // 400)
+    rest = np.zeros(robot.nv)
+    some = q[: max(1, options.runs // 10)]
+
+    def by_hand() -> None:
+        for start in q[:few]:
+            peer.run(start, rest, duration, 1e-10, 1.0)
+
+    def loop() -> None:
+        for start in some:
+            ug.simulate(robot, start, None, duration, **exact)
+
+    cases: dict[str, tuple[Callable[[], object], int]] = {
+        "one thread": (lambda: many.run(runs), options.runs),
+        "two threads": (lambda: many.run(runs, threads=2), options.runs),
+        "parameters vary": (lambda: with_parameters.run(parameters), options.runs),
+        "walls vary": (lambda: with_walls.run(walls), options.runs),
+        "a loop over simulate": (loop, len(some)),
+        "solve_ivp + Pinocchio": (by_hand, few),
+    }
+    for call, _ in cases.values():  # compiled, and warm
+        call()
+    for threads in (1, 2):
+        cases[f"hashing, {threads}"] = (partial(hash_on, threads), threads)
+    rates = measured(cases, options.rounds)
+    hashing = [rates.pop(f"hashing, {threads}")[1] for threads in (1, 2)]
+    for name, (by_cpu, by_clock) in rates.items():
+        print(f"{name:24} {by_cpu:8.1f} runs for each second of the processor, {by_clock:8.1f} of the clock")
+    gain = rates["two threads"][1] / rates["one thread"][1]
+    print(f"two threads against one, by the clock: {gain:.2f} times; hashing, which shares nothing: {hashing[1] / hashing[0]:.2f} times")
+    timed.seconds, cpu = 0.0, time.thread_time()
+    many.run(runs)
+    print(f"Python's share, one thread: {100 * (1 - timed.seconds / (time.thread_time() - cpu)):.1f} %")
+    in_lanes(simulator, first, rates["one thread"][0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
