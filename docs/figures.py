@@ -1,4 +1,4 @@
-"""The drawings of the pages: python docs/figures.py writes docs/pages/figures/*.svg."""
+"""The drawings of the pages: python docs/figures.py writes docs/pages/figures/*.svg, and two runs as *.png."""
 
 # ruff: noqa: RUF005 - what is added to lists here are arrays
 
@@ -12,6 +12,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+import urdf_gibbs as ug
 
 FOLDER = Path(__file__).parent / "pages" / "figures"
 LINK, REAL, VIRTUAL, FRAME, VECTOR, WALL = "#37474f", "#1f77b4", "#9e9e9e", "#c62828", "#2e7d32", "#6d4c41"
@@ -212,7 +214,21 @@ def impact() -> None:
     save(fig, "impact")
 
 
+def balanced() -> None:
+    """The cart-pole under its regulator, as on the page on control."""
+    cart_pole = ug.load(ug.model_path("cart_pole"))
+    controller = ug.linearise(cart_pole, [0.0, 0.0], actuated="slide").lqr([1.0, 10.0, 1.0, 1.0])
+    ug.simulate(cart_pole, [0.5, 0.4], None, 12.0, controller=controller).plot(FOLDER / "balanced.png", kinds="coordinates")
+
+
+def shot() -> None:
+    """A ball that is to land after a bounce 2 m away, as on the page on control."""
+    ball, floor = ug.load(ug.model_path("free_ball"), base="floating"), ug.walls.Plane(normal=(0, 0, 1), point=(0, 0, 0))
+    guess = ug.simulate(ball, [0, 0, 1, 0, 0, 0, 1], [1, 0, 2, 0, 0, 0], 2.0, floor, restitution=0.7, points="collision")
+    ug.shoot(guess, (2.0, None, None), impact=1).plot(FOLDER / "shot.png")
+
+
 if __name__ == "__main__":
     matplotlib.rcParams.update({"svg.hashsalt": "urdf-gibbs", "mathtext.fontset": "cm", "font.family": "DejaVu Sans"})
-    for draw in (branches, frames, explicit, local, elastic, impact):
+    for draw in (branches, frames, explicit, local, elastic, impact, balanced, shot):
         draw()

@@ -15,6 +15,7 @@ from urdf_gibbs import timing
 from urdf_gibbs.cli import app
 
 QUICK = ["--rounds", "2", "--batch", "64"]
+ONCE = ["--rounds", "1", "--batch", "64"]
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +54,34 @@ def test_mimic_joints_can_be_tied_on_both_sides(tmp_path: Path) -> None:
     assert robot["single"].keys() == {"mass_matrix", "bias", "inverse_dynamics"}
     assert all(error < 1e-9 for error in robot["difference"].values())
     assert "Mimic joints are tied on both sides" in result.output
+
+
+def test_derivatives_and_the_regressor_are_timed_and_agree(tmp_path: Path) -> None:
+    report, picture = tmp_path / "bench.json", tmp_path / "bench.png"
+    result = runner.invoke(app, ["bench", "planar3r", "--derivatives", *ONCE, "--json", str(report), "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    content = json.loads(report.read_text())
+    assert content["command"].endswith("--no-mimic --derivatives")
+    (robot,) = content["results"]
+    names = {"inverse_dynamics_derivatives", "forward_dynamics_derivatives", "torque_regressor"}
+    assert robot["single"].keys() == robot["batch"].keys() == names
+    for quantity in names:
+        assert {"kernel", "packed", "function", "pinocchio"} == robot["single"][quantity].keys()
+        assert {"ours_1", "packed_1", "pinocchio_loop", "pinocchio_dropped", "zeros"} <= robot["batch"][quantity].keys()
+        assert robot["difference"][quantity] < 1e-9
+    assert robot["start"]["cold"].keys() == {"import_and_load", *names}
+    assert picture.stat().st_size > 10_000
+    assert "computeRNEADerivatives" in result.output
+
+
+def test_derivatives_of_elastic_links_are_timed_alone_and_those_of_tied_mimic_joints_are_refused(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    result = runner.invoke(app, ["bench", "flexible_link", "gripper", "--derivatives", "--mimic", *ONCE, "--json", str(report)])
+    assert result.exit_code == 2
+    assert "Pinocchio has no derivatives with mimic joints tied" in result.stderr
+    (robot,) = json.loads(report.read_text())["results"]
+    assert robot["single"].keys() == {"inverse_dynamics_derivatives", "forward_dynamics_derivatives"}
+    assert all(row.keys() == {"kernel", "function"} for row in robot["single"].values())
 
 
 def test_a_robot_without_forward_dynamics_and_a_missing_file_are_said(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from examples import runner
+from figure_layout import check_layout, texts
 from long_runs import long_run
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -28,7 +29,8 @@ from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.simulation.trajectory import LazyImpacts
 from urdf_gibbs.view import themes
 from urdf_gibbs.view.branches import skeleton
-from urdf_gibbs.view.plots import KINDS, SUFFIXES, plot
+from urdf_gibbs.view.figures import SUFFIXES
+from urdf_gibbs.view.plots import KINDS, plot
 from urdf_gibbs.walls import Box, Circle, Corridor, Ellipsoid, Implicit, Plane, Sphere, Vibration
 
 pinocchio = pytest.importorskip("pinocchio")
@@ -326,36 +328,9 @@ def test_each_link_of_a_tree_is_drawn_once() -> None:
 # Reading --------------------------------------------------------------------------------------------
 
 
-def texts(made: Figure) -> list[Any]:
-    """All texts that are drawn: Matplotlib keeps labels of ticks beyond the limits, too."""
-    ticks = set()
-    for axes in made.axes:
-        for axis in (axes.xaxis, axes.yaxis, *([axes.zaxis] if hasattr(axes, "zaxis") else [])):
-            low, high = sorted(axis.get_view_interval())
-            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
-                if not low <= tick.get_loc() <= high:
-                    ticks |= {tick.label1, tick.label2}
-    return [text for text in made.findobj(Text) if text.get_visible() and text.get_text().strip() and text not in ticks]
-
-
 @pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in NAMES), ("space", "dark")])
 def test_nothing_is_cut_off_and_legends_are_beside_the_axes(name: str, theme: str) -> None:
-    made = figure(name, theme)
-    renderer = made.canvas.get_renderer()
-    for text in texts(made):
-        box = text.get_window_extent(renderer)
-        assert box.x0 > -1 and box.y0 > -1 and box.x1 < made.bbox.x1 + 1 and box.y1 < made.bbox.y1 + 1, text.get_text()
-    legends = [axes.get_legend() for axes in made.axes if axes.get_legend()] + [one for sub in made.subfigs for one in sub.legends]
-    assert legends
-    for one in legends:
-        box = one.get_window_extent(renderer)
-        for axes in made.axes:
-            assert not overlap(box, axes.get_window_extent(renderer)), (axes.get_title(), axes.get_title(loc="left"))
-        assert not any(overlap(box, other.get_window_extent(renderer)) for other in legends if other is not one)
-
-
-def overlap(a: Any, b: Any) -> bool:
-    return bool(min(a.x1, b.x1) - max(a.x0, b.x0) > 1.0 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1.0)
+    check_layout(figure(name, theme))
 
 
 def luminance(colour: Any) -> float:

@@ -51,7 +51,7 @@ ORDER = (
         "walls",
         "contact",
     ),
-    *("simulation", "sensitivity", "oracle", "sweeps", "view", "equations", "counts", "reproduce", "cli"),
+    *("simulation", "sensitivity", "shooting", "oracle", "sweeps", "view", "equations", "counts", "reproduce", "cli"),
 )
 ENTRANCES = {"__init__", "__main__"}  # import what they show, and are imported by nobody
 

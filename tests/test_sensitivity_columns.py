@@ -44,6 +44,16 @@ def test_torque(motion: Motion) -> None:
         assert_agrees(found[:, k], motion.changed(lambda h, k=k: motion.run(torque=h * np.eye(nv)[k]), 1e-5))  # type: ignore[misc]
 
 
+def test_torque_where_contacts_are_held_that_depend_on_each_other() -> None:
+    """A block on four corners: forces that only press them change nothing, those along the floor and at its arm do."""
+    motion = motions.standing(0.5)
+    found = motion.run().sensitivity("torque").values[-1]
+    for k, name in enumerate(motion.robot.velocity_names):
+        assert_agrees(found[:, k], motion.changed(lambda h, k=k: motion.run(torque=h * np.eye(7)[k]), 1e-4))  # type: ignore[misc]
+        if name == "root_joint.vz":
+            np.testing.assert_allclose(found[:, k], 0.0, atol=1e-12)
+
+
 def test_torque_on_top_of_one() -> None:
     motion = motions.pendulum()
     found = motion.run(torque=[0.3]).sensitivity("torque").values[-1]

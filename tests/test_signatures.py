@@ -101,6 +101,7 @@ NEVER_FAIL = {  # nothing that is given can be wrong
         "walls.Drift",
     ),  # values
     *("BaseParameters", "Identification", "Identification.table", "LinearSystem", "StateFeedback"),
+    *("Sensitivity", "Saltation", "Attempt", "Shot", "Shot.table"),
     *("Summary", "Sweep", "Sweep.to_pandas", "Sweep.summary"),
 }
 

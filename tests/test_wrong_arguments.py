@@ -27,6 +27,12 @@ def fall() -> ug.Trajectory:
     return ug.simulate(robot(), [0.1, 0.2, 0.3], None, 0.1, gravity=(0, -9.81, 0))
 
 
+@cache
+def bounce() -> ug.Trajectory:
+    ball = ug.load(ug.model_path("ball"))
+    return ug.simulate(ball, [1.0], None, 0.6, ug.walls.Plane(), restitution=0.8, points=[("ball", (0, 0, 0), 0.05)])
+
+
 STATE = [0.1, 0.2, 0.3]
 CONTACT = ("link3", (0.1, 0.0, 0.0), (0.0, 1.0, 0.0))
 
@@ -58,6 +64,7 @@ RIGHT: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "impact": (ug.impact, {"q": STATE, "v": STATE, "contacts": [CONTACT]}),
     "simulate": (ug.simulate, {"q0": STATE, "v0": STATE, "duration": 0.01}),
     "Simulator": (ug.Simulator, {}),
+    "linearise": (ug.linearise, {"q": STATE}),
     "validate": (ug.validate, {"source": ug.model_path("planar3r"), "samples": 1}),
 }
 # Callables without a robot, and methods.
@@ -88,6 +95,9 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Trajectory.animate": (lambda **k: fall().animate(**k), {}),
     "Trajectory.plot": (lambda **k: fall().plot(**k), {"kinds": "energies"}),
     "View.save": (lambda **k: robot().view().save(**k), {}),
+    "shoot": (ug.shoot, {"run": bounce(), "time": 0.5}),
+    "Sensitivity.at": (lambda **k: bounce().sensitivity().at(**k), {"time": 0.1}),
+    "Sensitivity.plot": (lambda **k: bounce().sensitivity().plot(**k), {}),
     "Plane": (ug.walls.Plane, {}),
     "Sphere": (ug.walls.Sphere, {"radius": 1.0}),
     "Wall.gap": (lambda **k: ug.walls.Sphere(1.0).gap(**k), {"x": (0, 0, 0)}),
@@ -143,10 +153,21 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "methods": (5, "expl", ["expl"], [None]),
     "type": NAMES,
     "source": (None, 5, True, 1.5, ["a.urdf"]),
+    "run": (None, "run.npz", 5, robot()),
+    "change": (None, 5, "w", [], ["v.height", "v.height"], [None]),
+    "contact": ("floor", 5, True),
+    "impact": (-1, 7, 1.5, "0", None, True),
+    **dict.fromkeys(("place", "velocity"), ("here", 5, (1.0, 2.0), (0.0, 0.0, "3"), (0.0, 0.0, True), (0.0, 0.0, float("inf")))),
+    "tolerance": NUMBERS,
+    "iterations": (0, -1, 1.5, "2", None, True),
+    "columns": (5, "w", ["w"], [], [None]),
+    "actuated": (5, "joint", ["joint"], [], [None], [99]),
 }
 ROBOTS = ("robot.urdf", Path("robot.urdf"), None, 5, True, ["robot"], b"<robot/>", ug.Robot)
 # What the message calls an argument, where it has another word for it.
 WORDS = {
+    "actuated": "actuated|joint or velocity",
+    "columns": "column",
     "frame": "link",
     "kinds": "kind of plot",
     "methods": "method",

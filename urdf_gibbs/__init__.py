@@ -15,6 +15,8 @@ from urdf_gibbs.errors import (
     OracleMissingError,
     PairError,
     PenetrationError,
+    SensitivityError,
+    ShootingError,
     SimulationError,
     SingularMassMatrixError,
     SweepError,
@@ -65,6 +67,10 @@ if TYPE_CHECKING:
     from urdf_gibbs.identification.identify import identify
     from urdf_gibbs.identification.result import Identification
     from urdf_gibbs.oracle.compare import validate
+    from urdf_gibbs.sensitivity.saltation import Saltation
+    from urdf_gibbs.sensitivity.values import Sensitivity
+    from urdf_gibbs.shooting.result import Attempt, Shot
+    from urdf_gibbs.shooting.shoot import shoot
     from urdf_gibbs.simulation.many import Many
     from urdf_gibbs.simulation.runs import Outcomes, Runs
     from urdf_gibbs.simulation.scenario import Scenario, read_scenario
@@ -79,6 +85,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "ArgumentError",
+    "Attempt",
     "BaseParameters",
     "Finding",
     "Identification",
@@ -94,7 +101,12 @@ __all__ = [
     "Phase",
     "Robot",
     "Runs",
+    "Saltation",
     "Scenario",
+    "Sensitivity",
+    "SensitivityError",
+    "ShootingError",
+    "Shot",
     "SimulationError",
     "Simulator",
     "SingularMassMatrixError",
@@ -149,6 +161,7 @@ __all__ = [
     "scenario_names",
     "scenario_path",
     "set_threads",
+    "shoot",
     "simulate",
     "sweep",
     "torque_regressor",
@@ -163,6 +176,11 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
     "LinearSystem": "urdf_gibbs.control.linear",
     "StateFeedback": "urdf_gibbs.control.linear",
     "linearise": "urdf_gibbs.control.linear",
+    "Saltation": "urdf_gibbs.sensitivity.saltation",
+    "Sensitivity": "urdf_gibbs.sensitivity.values",
+    "Attempt": "urdf_gibbs.shooting.result",
+    "Shot": "urdf_gibbs.shooting.result",
+    "shoot": "urdf_gibbs.shooting.shoot",
     "Impact": "urdf_gibbs.simulation.trajectory",
     "Many": "urdf_gibbs.simulation.many",
     "Outcomes": "urdf_gibbs.simulation.runs",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from urdf_gibbs.robot.findings import Finding
     from urdf_gibbs.sensitivity.values import Sensitivity
+    from urdf_gibbs.shooting.result import Shot
     from urdf_gibbs.simulation.trajectory import Trajectory
 
 
@@ -111,6 +112,14 @@ class SensitivityError(UrdfGibbsError, ArithmeticError):
         self.reason, self.time, self.contacts, self.spread, self.sensitivity = reason, time, tuple(contacts), spread, sensitivity
         listed = f" ({', '.join(self.contacts[:12])}{', ...' if len(self.contacts) > 12 else ''})" if self.contacts else ""
         super().__init__(f"the motion has no derivative here from t = {time:.9g} s on: {reason}{listed}")
+
+
+class ShootingError(UrdfGibbsError, ArithmeticError):
+    """No start or torque was found with which an impact is as it should be: ``reason``; ``shot`` is what came nearest, which misses."""
+
+    def __init__(self, reason: str, shot: Shot) -> None:
+        self.reason, self.shot = reason, shot
+        super().__init__(f"the shot misses by {shot.distance:.3g} after {len(shot.attempts) - 1} steps: {reason}")
 
 
 class SweepError(UrdfGibbsError, RuntimeError):

@@ -3,9 +3,9 @@
     python validation/bouncing_balls.py [--runs 100000]
 
 A ball that falls from the height h strikes at t = sqrt(2 h / g), bounces ever lower and rests at t (1 + e) / (1 - e). The impacts at
-t, t + 2 e t, ... are some 14 / (1 - e) until a bounce takes less than a microsecond (``zeno``); each adds its round-off. What is slower
-than 1e-9 m/s does not bounce at all. Exits with 1 where a time of rest is off by more than 1e-13 / (1 - e) of it and more than such a
-bounce takes, or a ball with e = 1 rests.
+t, t + 2 e t, ... are some 14 / (1 - e) until a bounce takes less than a microsecond (``zeno``); each adds its round-off. The last ones
+have a few 1e-6 m/s, at which a landing within 3e-15 m (EXACT_LANDING) is one within 1e-9 s; what is slower than 1e-9 m/s does not bounce
+at all. Exits with 1 where a time of rest is off by more than 1e-13 / (1 - e) of it and by more than 1e-9 s, or a ball with e = 1 rests.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 import own_tree  # noqa: F401
 
 import urdf_gibbs as ug
-from urdf_gibbs.simulation.impact import REST
 
 HEIGHT, RADIUS, G = 1.0, 0.05, 9.81  # m, m, m/s^2
 ALLOWED = 1e-13  # relative error of the time of rest, times 1 - e
+SHORT = 1e-9  # s: an error that is always allowed
 
 
 def main() -> int:
@@ -42,10 +42,12 @@ def main() -> int:
     wall, cpu = time.perf_counter() - started, time.process_time() - cpu
     print(f"{len(e)} runs, {found.impacts.sum()} impacts: {cpu:.1f} s of the processor, {wall:.1f} s")
     error = abs(found.rest[:-1] - expected[:-1]) / expected[:-1]
-    scaled = error * (1.0 - e[:-1])
+    scaled, off = error * (1.0 - e[:-1]), error * expected[:-1]
     print(f"relative error of the time of rest: median {np.median(error):.1e}, worst {error.max():.1e} at e = {e[error.argmax()]:g};")
-    print(f"times 1 - e: all but {(scaled > ALLOWED).sum()} within {ALLOWED:g}; deepest penetration {found.deepest.max():.1e} m")
-    right = (scaled <= ALLOWED) | (error * expected[:-1] <= 2.0 * REST / G)
+    other = scaled > ALLOWED
+    print(f"times 1 - e: all but {other.sum()} within {ALLOWED:g}, these within {off[other].max(initial=0.0):.1e} s")
+    print(f"deepest penetration {found.deepest.max():.1e} m")
+    right = (scaled <= ALLOWED) | (off <= SHORT)
     well = found.complete.all() and bool(right.all()) and bool(np.isnan(found.rest[-1]))
     print("each rests when it should" if well else "NOT as it should be")
     return 0 if well else 1

@@ -4,7 +4,7 @@
 
 The data come from a robot whose inertias differ from those of the URDF by up to 30 %; identification starts from the URDF. The motions are
 Fourier series within the joint limits, and each force is measured with noise of 2 % of its rms. Printed are the table of the result and the
-error of predictions beside the noise; FOLDER gets the identified robot as a URDF and a figure of measured and predicted forces.
+error of predictions beside the noise; FOLDER gets the identified robot as a URDF and a figure of parameters and forces.
 """
 
 from __future__ import annotations
@@ -54,27 +54,6 @@ def changed(robot: ug.Robot, rng: np.random.Generator) -> ug.Robot:
     return with_parameters(robot, parameters)
 
 
-def drawn(result: ug.Identification, states: tuple[Array, Array, Array], measured: Array, path: Path) -> None:
-    """Measured and predicted forces of a motion that was not used, joint by joint."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    predicted = result.predict(*states)
-    t = np.linspace(0.0, PERIOD, len(measured), endpoint=False)
-    figure, axes = plt.subplots(3, 3, figsize=(11, 7), sharex=True, layout="constrained")
-    for axis, name, one, other in zip(axes.flat, result.base.robot.velocity_names, measured.T, predicted.T, strict=False):
-        axis.plot(t, one, color="0.7", linewidth=2.0, label="measured")
-        axis.plot(t, other, color="tab:blue", linewidth=0.8, label="predicted")
-        axis.set_title(name, fontsize=9)
-    axes[0, 0].legend(fontsize=8)
-    figure.supxlabel("t [s]")
-    figure.supylabel("joint torque [N m], of fingers force [N]")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("."), help="folder of the URDF and the figure")
@@ -102,7 +81,7 @@ def main() -> None:
     found = ug.check(folder / "panda_identified.urdf")
     counts = [sum(one.severity == kind for one in found) for kind in ("error", "warning")]
     print(f"\n{folder / 'panda_identified.urdf'}: {counts[0]} errors, {counts[1]} warnings of check")
-    drawn(result, unseen, measured, folder / "identified_torques.png")
+    result.plot(folder / "identified_panda.png", measured=(*unseen, measured))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
-from time import sleep
+from time import get_clock_info, perf_counter, sleep, thread_time
 from timeit import Timer
 from typing import Any
 from xml.etree import ElementTree
@@ -17,11 +17,49 @@ from urdf_gibbs.names import Base, KernelName
 from urdf_gibbs.oracle.pinocchio import OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.model import Robot
 
+# What one thread does is timed by its own clock, which other work on the machine does not move, if that is fine enough.
+CLOCK = thread_time if get_clock_info("thread_time").resolution <= 1e-6 else perf_counter
 PAUSE = 5e-3  # seconds before timing a batch
-QUANTITIES: dict[KernelName, str] = {"mass_matrix": "M", "bias": "bias", "inverse_dynamics": "inverse", "forward_dynamics": "forward"}
-INPUTS = {"mass_matrix": "q", "bias": "q, v", "inverse_dynamics": "q, v, a", "forward_dynamics": "q, v, tau"}
-PINOCCHIO = {"mass_matrix": "crba", "bias": "nonLinearEffects", "inverse_dynamics": "rnea", "forward_dynamics": "aba"}
+VALUES: dict[KernelName, str] = {"mass_matrix": "M", "bias": "bias", "inverse_dynamics": "inverse", "forward_dynamics": "forward"}
+MATRICES: dict[KernelName, str] = {"inverse_dynamics_derivatives": "d inverse", "forward_dynamics_derivatives": "d forward"}
+DERIVED: dict[KernelName, str] = {**MATRICES, "torque_regressor": "regressor"}
+QUANTITIES = VALUES | DERIVED
+INPUTS = {
+    "mass_matrix": "q",
+    "bias": "q, v",
+    "inverse_dynamics": "q, v, a",
+    "forward_dynamics": "q, v, tau",
+    "inverse_dynamics_derivatives": "q, v, a",
+    "forward_dynamics_derivatives": "q, v, tau",
+    "torque_regressor": "q, v, a",
+}
+PINOCCHIO = {
+    "mass_matrix": "crba",
+    "bias": "nonLinearEffects",
+    "inverse_dynamics": "rnea",
+    "forward_dynamics": "aba",
+    "inverse_dynamics_derivatives": "computeRNEADerivatives",
+    "forward_dynamics_derivatives": "computeABADerivatives",
+    "torque_regressor": "computeJointTorqueRegressor",
+}
 IN_PARALLEL = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
+
+
+def _packed(quantity: KernelName) -> KernelName:
+    packed: dict[KernelName, KernelName] = {
+        "inverse_dynamics_derivatives": "inverse_dynamics_derivatives_packed",
+        "forward_dynamics_derivatives": "forward_dynamics_derivatives_packed",
+        "torque_regressor": "torque_regressor_packed",
+    }
+    return packed[quantity]
+
+
+def _whole(found: Any) -> Any:
+    """Pinocchio's result as one array; of its M and M⁻¹ it fills the upper triangle."""
+    if not isinstance(found, tuple):
+        return found
+    by_q, by_v, by_last = found
+    return np.array([by_q, by_v, np.triu(by_last) + np.triu(by_last, 1).T])
 
 
 def tied_model(path: str, base: Base) -> Any:
@@ -53,8 +91,12 @@ class States:
             "model": model,
             "data": model.createData(),
         }
-        ours = self.names["function"](robot, *self.inputs)
-        expected = self.names["theirs"](model, self.names["data"], *(x[0] for x in self.their_inputs))
+        if quantity in DERIVED:
+            self.names["function"](robot, *self.inputs)  # some are compiled after many states only
+            self.names["packed"] = packed = robot.kernel(_packed(quantity))
+            self.names["blocks"] = packed(*self.inputs)
+        ours = self.names["kernel"](*self.inputs)
+        expected = _whole(self.names["theirs"](model, self.names["data"], *(x[0] for x in self.their_inputs)))
         self.difference = float(np.abs(ours[0] - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
         self.shape = ours.shape
 
@@ -70,7 +112,10 @@ class States:
             "function": f"function(robot, {words}, out=result)",
             "pinocchio": f"theirs(model, data, {', '.join(f'{letter}_' for letter in letters)})",
         }
-        return {name: Timer(call, globals=names) for name, call in calls.items()}
+        if self.quantity in DERIVED:
+            names["block"] = self.names["blocks"][0].copy()
+            calls["packed"] = f"packed({words}, block)"
+        return {name: Timer(call, timer=CLOCK, globals=names) for name, call in calls.items()}
 
     def batches(self) -> dict[str, Timer]:
         """Calls for all states, each with an array to fill; thread pools are awake before the clock starts.
@@ -86,9 +131,15 @@ class States:
         names |= {"result": np.empty(self.shape), "set_threads": urdf_gibbs.set_threads, "sleep": sleep}
         rows = [f"{letter}_" for letter in letters]
         states = ", ".join(f"{row}i" for row in rows)
-        loop = f"for {states}, target in zip({', '.join(rows)}, result): target[:] = theirs(model, data, {states})"
+        target = "target[0], target[1], target[2]" if self.quantity in MATRICES else "target[:]"  # Pinocchio returns a tuple of three
+        loop = f"for {states}, target in zip({', '.join(rows)}, result): {target} = theirs(model, data, {states})"
         ours = f"function(robot, {words}, out=result)"
         calls = {"pinocchio_loop": (loop, "pass")}
+        if self.quantity in DERIVED:
+            dropped = f"for {states} in zip({', '.join(rows)}): theirs(model, data, {states})"
+            packed = f"packed({words}, blocks)"
+            calls |= {"pinocchio_dropped": (dropped, "pass"), "packed_1": (packed, f"set_threads(1); {packed}")}
+            calls["zeros"] = ("result.fill(0.0)", "pass")
         if hasattr(self.pin, IN_PARALLEL.get(self.quantity, "-")):
             names |= {"parallel": getattr(self.pin, IN_PARALLEL[self.quantity]), "pool": self.pin.ModelPool(self.model, 2)}
             names["result_columns"] = np.empty(self.shape).T
@@ -98,7 +149,8 @@ class States:
             if "parallel" in names:
                 call = f"parallel({threads}, pool, {columns}, result_columns)"
                 calls[f"pinocchio_{threads}"] = (call, call)
-        return {name: Timer(call, f"sleep({PAUSE})\n{setup}", globals=names) for name, (call, setup) in calls.items()}
+        clocks = {name: perf_counter if name.endswith("_2") else CLOCK for name in calls}
+        return {name: Timer(call, f"sleep({PAUSE})\n{setup}", clocks[name], globals=names) for name, (call, setup) in calls.items()}
 
 
 def mujoco_timers(path: str, robot: Robot) -> dict[str, Timer] | str:
@@ -131,7 +183,7 @@ def mujoco_timers(path: str, robot: Robot) -> dict[str, Timer] | str:
         "inverse_dynamics": f"{place}; mj.mj_comVel(m, d); mj.mj_rne(m, d, 1, h)",
         "forward_dynamics": "mj.mj_forward(m, d)",
     }
-    return {quantity: Timer(call, globals=names) for quantity, call in calls.items()}
+    return {quantity: Timer(call, timer=CLOCK, globals=names) for quantity, call in calls.items()}
 
 
 def _for_mujoco(path: str, robot: Robot) -> str:

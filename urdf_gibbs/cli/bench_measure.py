@@ -10,54 +10,61 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from timeit import Timer
 from typing import Any
 
 import numpy as np
 
 import urdf_gibbs
-from urdf_gibbs.cli.bench_contenders import INPUTS, QUANTITIES, States, mujoco_timers, tied_model
+from urdf_gibbs.cli.bench_contenders import CLOCK, DERIVED, INPUTS, MATRICES, VALUES, States, mujoco_timers, tied_model
 from urdf_gibbs.cli.console import load_quietly
 from urdf_gibbs.dynamics.registry import COMPILED, FLEXIBLE_METHODS
 from urdf_gibbs.errors import SingularMassMatrixError
-from urdf_gibbs.names import Base
-from urdf_gibbs.oracle.pinocchio import Oracle, import_pinocchio
+from urdf_gibbs.names import Base, KernelName
+from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.timing import interleaved
 
 AGREE = 1e-9  # relative: with a larger difference a note says that the two disagree
 STARTS = 3  # fresh processes of which the start is the median
+STARTED: tuple[KernelName, ...] = ("mass_matrix", "bias", "forward_dynamics")
 PYTHON_ROUNDS = 5  # at most, with formulations in Python: their milliseconds are long enough to measure
 START = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
-begin = time.perf_counter()
+begin = time.process_time()
 import urdf_gibbs
 robot = urdf_gibbs.load(sys.argv[1], sys.argv[2], mimic=sys.argv[3] == "True")
-times = {"import_and_load": time.perf_counter() - begin}
+times = {"import_and_load": time.process_time() - begin}
 q, v = robot.random(0), [0.1] * robot.nv
-for name, arguments in ("mass_matrix", (q,)), ("bias", (q, v)), ("forward_dynamics", (q, v, v)):
-    begin = time.perf_counter()
+for name, count in zip(sys.argv[4::2], sys.argv[5::2]):
+    arguments = (q, v, v)[: int(count)]
+    begin = time.process_time()
     try:
         getattr(urdf_gibbs, name)(robot, *arguments)
     except urdf_gibbs.SingularMassMatrixError:
         pass
-    times[name] = time.perf_counter() - begin
+    times[name] = time.process_time() - begin
 print(json.dumps(times))
 """
 
 
-def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
-    """Fill ``result`` with seconds; yields what comes next."""
+def measure(
+    path: str, base: Base, mimic: bool, batch: int, rounds: int, result: dict[str, Any], derivatives: bool = False
+) -> Iterator[str]:
+    """Fill ``result`` with seconds of values or derivatives; yields what comes next."""
     robot = load_quietly(path, base, mimic)
     if robot.is_flexible:
-        yield from measure_flexible(path, robot, batch, rounds, result)
+        yield from measure_flexible(path, robot, batch, rounds, result, derivatives)
         return
     tied = any(joint.is_mimic for joint in robot.joints)
+    if tied and derivatives:
+        raise OracleRefusal(f"{path}: Pinocchio has no derivatives with mimic joints tied; without --mimic they are free on both sides")
     pin, model, notes = import_pinocchio(), None, []
     if tied:
         model = tied_model(path, base)
@@ -65,10 +72,10 @@ def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result:
         oracle = Oracle(path, base, mimic=False, gravity=EARTH_GRAVITY)
         model, notes = oracle.model, list(oracle.notes)
     result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
-    rivals = mujoco_timers(path, robot)
+    rivals = mujoco_timers(path, robot) if not derivatives else "it has no such derivatives"
     if isinstance(rivals, str):
         notes.append(f"MuJoCo left out: {rivals}")
-    for quantity, name in QUANTITIES.items():
+    for quantity, name in (DERIVED if derivatives else VALUES).items():
         yield name
         if tied and quantity == "forward_dynamics":
             yield name
@@ -93,65 +100,69 @@ def measure(path: str, base: Base, mimic: bool, batch: int, rounds: int, result:
         finally:
             urdf_gibbs.set_threads(threads)
     yield "start"
-    result["start"] = starts(path, base, mimic, min(STARTS, rounds))
+    result["start"] = starts(path, base, mimic, min(STARTS, rounds), tuple(DERIVED) if derivatives else STARTED)
     result["notes"] = notes
 
 
-def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: dict[str, Any]) -> Iterator[str]:
-    """The same for elastic links, whose only rivals are the formulations in plain Python."""
+def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: dict[str, Any], derivatives: bool) -> Iterator[str]:
+    """The same for elastic links, whose only rivals are the formulations in plain Python; their derivatives have none."""
     result |= {"nq": robot.nq, "nv": robot.nv, "states": batch, "rounds": rounds, "difference": {}, "single": {}, "batch": {}}
     result["notes"] = []
     rng = np.random.default_rng(0)
     q = robot.random(rng, batch)
     v, a, tau = rng.uniform(-1.0, 1.0, (3, batch, robot.nv))
-    references = [method for method in FLEXIBLE_METHODS if method != COMPILED]
-    for quantity, name in QUANTITIES.items():
+    references = [] if derivatives else [method for method in FLEXIBLE_METHODS if method != COMPILED]
+    for quantity, name in (MATRICES if derivatives else VALUES).items():
         yield name
         inputs = [{"q": q, "v": v, "a": a, "tau": tau}[letter] for letter in INPUTS[quantity].split(", ")]
         first, function = [x[0].copy() for x in inputs], getattr(urdf_gibbs, quantity)
         try:
-            ours = function(robot, *inputs)
+            ours = robot.kernel(quantity)(*inputs)
         except SingularMassMatrixError as problem:
             result["notes"].append(f"{name} left out: {problem}")
             yield name
             continue
-        expected = function(robot, *first, method=references[0])
-        difference = float(np.abs(ours[0] - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
-        result["difference"][quantity] = difference
-        if not difference < AGREE:
-            result["notes"].append(f"{name}: ours and {references[0]} differ by {difference:.1e}")
+        for method in references[:1]:
+            expected = function(robot, *first, method=method)
+            difference = float(np.abs(ours[0] - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
+            result["difference"][quantity] = difference
+            if not difference < AGREE:
+                result["notes"].append(f"{name}: ours and {method} differ by {difference:.1e}")
         names = {"kernel": robot.kernel(quantity), "function": function, "robot": robot, "x": first, "xs": inputs}
         names |= {"out": np.empty(ours.shape[1:]), "outs": np.empty(ours.shape)}
         names |= dict(zip("abc", first, strict=False))
         words = ", ".join("abc"[: len(first)])
-        timers = {"kernel": Timer(f"kernel({words}, out)", globals=names)}
-        timers["function"] = Timer(f"function(robot, {words}, out=out)", globals=names)
+        timers = {"kernel": Timer(f"kernel({words}, out)", timer=CLOCK, globals=names)}
+        timers["function"] = Timer(f"function(robot, {words}, out=out)", timer=CLOCK, globals=names)
         for method in references:
-            timers[method] = Timer(f"function(robot, {words}, method={method!r})", globals=names)
+            timers[method] = Timer(f"function(robot, {words}, method={method!r})", timer=CLOCK, globals=names)
         result["single"][quantity] = interleaved(timers, min(rounds, PYTHON_ROUNDS))
         yield f"{name}, batch"
         threads, timers = urdf_gibbs.get_threads(), {}
         names["set_threads"] = urdf_gibbs.set_threads
         for count in (1, 2) if (os.cpu_count() or 1) > 1 else (1,):
-            timers[f"ours_{count}"] = Timer("function(robot, *xs, out=outs)", f"set_threads({count})", globals=names)
+            timers[f"ours_{count}"] = Timer(
+                "function(robot, *xs, out=outs)", f"set_threads({count})", (CLOCK, perf_counter)[count - 1], globals=names
+            )
         try:
             result["batch"][quantity] = interleaved(timers, rounds)
         finally:
             urdf_gibbs.set_threads(threads)
     yield "start"
-    result["start"] = starts(path, robot.base, mimic=False, count=min(STARTS, rounds))
+    result["start"] = starts(path, robot.base, False, min(STARTS, rounds), tuple(MATRICES) if derivatives else STARTED)
 
 
-def starts(path: str, base: str, mimic: bool, count: int) -> dict[str, dict[str, float]]:
-    """Median seconds of the first calls in a fresh process: cold with an empty cache of machine code, warm with that cache."""
+def starts(path: str, base: str, mimic: bool, count: int, names: Iterable[KernelName]) -> dict[str, dict[str, float]]:
+    """Median seconds of CPU of the first calls of functions, in turn in a fresh process: cold with an empty cache of code, then warm."""
     runs_: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     package = str(Path(urdf_gibbs.__file__).parents[1])
+    calls = [word for name in names for word in (name, str(len(INPUTS[name].split(", "))))]
     search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     for _ in range(count):
         with tempfile.TemporaryDirectory() as cache:
             for times in runs_.values():
                 run = subprocess.run(
-                    [sys.executable, "-c", START, path, base, str(mimic)],
+                    [sys.executable, "-c", START, path, base, str(mimic), *calls],
                     env=os.environ | {"URDF_GIBBS_CACHE": cache, "PYTHONPATH": search},
                     capture_output=True,
                     text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import typer
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
+from urdf_gibbs.counts.derivatives import swept_inverse_dynamics
 from urdf_gibbs.counts.folded import counted, folded
 from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers, flexible_labels
 from urdf_gibbs.counts.literal import literal
@@ -19,6 +21,7 @@ from urdf_gibbs.counts.scalars import Traced, as_written, triangle
 from urdf_gibbs.dynamics import crba, rnea
 from urdf_gibbs.dynamics.local_frames import local_model
 from urdf_gibbs.dynamics.registry import REFERENCES
+from urdf_gibbs.engine.derivative_quantities import STRAIGHT_INVERSE
 from urdf_gibbs.engine.graph import TooLarge
 from urdf_gibbs.engine.quantities import Options, trace
 from urdf_gibbs.errors import UrdfError
@@ -28,12 +31,16 @@ from urdf_gibbs.robot.model import Robot
 Counts = Callable[[], dict[str, int]]
 
 OURS = "ours"
-QUANTITIES = {"mass_matrix": "M", "bias": "bias", "forward_dynamics": "forward"}  # as JSON and as the table name them
+VALUES = {"mass_matrix": "M", "bias": "bias", "forward_dynamics": "forward"}  # as JSON and as the table name them
+DERIVATIVES = "inverse_dynamics_derivatives"
+QUANTITIES = {**VALUES, DERIVATIVES: "d inverse"}
 EQUATIONS = "equations"  # M and bias: what S17 counts
 KEYS = ("multiplications", "additions", "divisions", "total", "sines", "cosines")
 NODES = 1_000_000  # of a traced formulation: more take too long to fold, and it is not counted
 LEGEND = (
     "M: its lower triangle; forward: forward dynamics; ratio: to ours. Mimic joints are free joints here.\n"
+    "d inverse: the derivatives of inverse dynamics by q, v and a, all entries; graph: by differentiating the graph of inverse dynamics,\n"
+    "in nv sweeps from the inputs for each of q, v and a, or in nv sweeps from the forces.\n"
     "Every formulation is traced and folded alike: constants, zeros, ones, repeated and cancelled terms; signs are free.\n"
     "S18, WJ: the papers' equations as printed, with the terms that they leave out; LTDL: M = Lᵀ D L with the zeros between branches.\n"
     "Lagrangian 4x4 and GA 3x3 are what S18 compares its equations with, momentum and pseudo-inertia what WJ does."
@@ -53,7 +60,7 @@ def count_operations(
     literally: Annotated[bool, typer.Option("--literal", help="Count M and bias also as the papers count: all products in full.")] = False,
     json: Json = None,
 ) -> None:
-    """Count multiplications, additions and divisions of ours, CRBA, RNEA and the papers' formulations.
+    """Count multiplications, additions and divisions of ours, CRBA, RNEA and the papers' formulations, and of derivatives.
 
     Exit code 0, or 2 where a file cannot be loaded or a robot is too large to count.
     """
@@ -78,7 +85,7 @@ def count_operations(
             try:
                 for quantity, formulation, count in named:
                     progress.update(task, description=f"{file} ({one_base}): {quantity}, {formulation}")
-                    counts.append({"quantity": quantity, "formulation": formulation, **_counted_or_not(formulation, count)})
+                    counts.append({"quantity": quantity, "formulation": formulation, **_counted_or_not(quantity, formulation, count)})
                     progress.advance(task)
             except TooLarge:
                 err.print(f"{file} ({one_base}): nv {robot.nv}, too large for code without loops, which is what is counted", markup=False)
@@ -100,14 +107,15 @@ def count_operations(
     raise typer.Exit(code)
 
 
-def _counted_or_not(formulation: str, count: Counts) -> dict[str, Any]:
-    """The counts, or where a formulation grows too large nothing and the reason; ours must be counted."""
+def _counted_or_not(quantity: str, formulation: str, count: Counts) -> dict[str, Any]:
+    """The counts, or where a formulation grows too large nothing and the reason; our values must be counted."""
     try:
         return dict(count())
     except TooLarge:
-        if formulation == OURS:
+        if formulation == OURS and quantity in VALUES:
             raise
-        return {**dict.fromkeys(KEYS), "not_counted": f"more than {NODES} operations before folding"}
+        most = f"{STRAIGHT_INVERSE} operations" if formulation == OURS else f"{NODES} operations before folding"
+        return {**dict.fromkeys(KEYS), "not_counted": f"more than {most}"}
 
 
 def formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
@@ -120,17 +128,21 @@ def formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     }
     for name, label in LABELS.items():
         for quantity, function in answers(REFERENCES[name], robot).items():
-            if quantity in QUANTITIES:
+            if quantity in VALUES:
                 peers[quantity][_named(label, quantity)] = function
-    for quantity in QUANTITIES:
+    for quantity in VALUES:
         yield quantity, OURS, _ours(robot, quantity)
         for label, function in peers[quantity].items():
             yield quantity, label, lambda function=function: folded(robot, function, NODES)  # type: ignore[misc]
+    yield DERIVATIVES, OURS, _ours(robot, DERIVATIVES)
+    swept = cache(lambda: swept_inverse_dynamics(robot, limit=NODES))
+    yield DERIVATIVES, "graph, from the inputs", lambda: swept().forward
+    yield DERIVATIVES, "graph, from the forces", lambda: swept().reverse
 
 
 def flexible_formulations(robot: Robot) -> Iterator[tuple[str, str, Counts]]:
     """The same for robots with elastic links, folded and as written."""
-    for quantity in QUANTITIES:
+    for quantity in VALUES:
         yield quantity, OURS, _ours(robot, quantity)
         for name, label in flexible_labels(robot).items():
             function = answers(REFERENCES[name], robot)[quantity]

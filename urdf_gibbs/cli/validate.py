@@ -53,7 +53,7 @@ def validate(
     ] = None,
     package_dir: PackageDirs = None,
 ) -> None:
-    """Compare formulations with Pinocchio at random states.
+    """Compare formulations, derivatives and regressors with Pinocchio at random states.
 
     Formulations of robots with elastic links are compared with each other, and with Pinocchio where the links stay straight.
 

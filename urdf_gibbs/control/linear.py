@@ -25,6 +25,7 @@ from urdf_gibbs.robot.joints import joint_damping
 from urdf_gibbs.robot.manifold import small_adjoint
 from urdf_gibbs.robot.model import Robot
 
+FEW = 6  # inputs that are named
 BALANCED = 1e-8  # of the largest force: what a passive joint may lack and still be balanced, above the round-off of forces that cancel
 
 
@@ -49,6 +50,10 @@ class StateFeedback:
     actuated: NDArray[np.intp]
     K: Array
     poles: NDArray[np.complex128]
+
+    def __repr__(self) -> str:
+        slowest = float(np.max(self.poles.real, initial=-np.inf))
+        return f"<StateFeedback of {self.robot.name!r}: K {self.K.shape}, slowest pole {slowest:.4g} 1/s>"
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Generalised forces (nv,) [N m, N] at a state; the time is not used."""
@@ -80,6 +85,10 @@ class LinearSystem:
     A: Array
     B: Array
     acceleration: Array
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(self.robot.velocity_names[i] for i in self.actuated[:FEW]) + (", ..." if len(self.actuated) > FEW else "")
+        return f"<LinearSystem of {self.robot.name!r}: {len(self.A)} states, inputs: {inputs or 'none'}>"
 
     @property
     def poles(self) -> NDArray[np.complex128]:
@@ -126,9 +135,10 @@ class LinearSystem:
         """
         largest = float(np.max(np.abs(self.acceleration), initial=0.0))
         if np.any(self.v) or largest > BALANCED * (1.0 + np.max(np.abs(self.tau), initial=0.0)):
-            raise ArgumentError(
-                f"a regulator holds an equilibrium; here v is {shown(self.v.tolist())}, and accelerations reach {largest:.3g}"
-            )
+            moving = f"v is {shown(self.v.tolist())}, and " if np.any(self.v) else ""
+            raise ArgumentError(f"a regulator holds an equilibrium; here {moving}accelerations reach {largest:.3g}")
+        if not len(self.actuated):
+            raise ArgumentError("the system has no inputs that could hold it, expected linearise(..., actuated=)")
         n, m = self.B.shape
         weights = _weights(Q, n, "Q", 0.0), _weights(R, m, "R", np.finfo(float).tiny)
         with extras_named():
@@ -153,7 +163,7 @@ def linearise(
     v: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     *,
-    actuated: Iterable[str | int] | None = None,
+    actuated: str | Iterable[str | int] | None = None,
     damping: bool = False,
     gravity: ArrayLike = EARTH_GRAVITY,
 ) -> LinearSystem:
@@ -164,8 +174,8 @@ def linearise(
         q: Coordinates (nq,).
         v: Velocities (nv,); None: at rest.
         tau: Generalised forces (nv,) [N m, N]; None: those that keep the velocities, which passive joints must not need.
-        actuated: Names of joints or velocities, or indices of velocities, whose forces are inputs; None: all joints but a floating or
-            planar base.
+        actuated: Name of a joint or velocity, or several, or indices of velocities, whose forces are inputs; None: all joints but a
+            floating or planar base.
         damping: Whether the URDF's joint damping acts.
         gravity: (3,) in the world [m/s^2].
 
@@ -199,13 +209,13 @@ def linearise(
     return LinearSystem(robot, at, speed, force, driven, A, B, forward_dynamics(robot, at, speed, net, gravity=down))
 
 
-def _actuated(robot: Robot, given: Iterable[str | int] | None) -> NDArray[np.intp]:
+def _actuated(robot: Robot, given: str | Iterable[str | int] | None) -> NDArray[np.intp]:
     """Indices of velocities, each once, in the order given."""
     if given is None:
         return np.array([joint.iv for joint in robot.joints if joint.nv == 1 and not joint.is_mimic], dtype=np.intp)
     chosen: list[int] = []
     of_joint = {joint.name: range(joint.iv, joint.iv + joint.nv) for joint in robot.joints if not joint.is_mimic}
-    for one in listed(given, "a list of names", "actuated"):
+    for one in [given] if isinstance(given, str) else listed(given, "a list of names", "actuated"):
         if isinstance(one, str):
             if one not in of_joint and one not in robot.velocity_names:
                 raise UnknownNameError("joint or velocity", one, [*of_joint])
@@ -226,9 +236,11 @@ def _without_passive(robot: Robot, force: Array, driven: NDArray[np.intp]) -> Ar
     size = float(np.max(np.abs(force), initial=1.0))
     if np.max(needed, initial=0.0) > BALANCED * size:
         worst = int(passive[np.argmax(needed)])
+        free = robot.joints[0].nv > 1 and worst < robot.joints[0].nv
         raise ArgumentError(
-            f"{robot.velocity_names[worst]} would need {force[worst]:.4g} to stay, but is not actuated; "
-            "expected an equilibrium, tau= or actuated="
+            f"{robot.velocity_names[worst]} would need {force[worst]:.4g} to stay, but is not actuated; expected "
+            + ("no gravity (contacts, which could carry a free base, are no part of this)" if free else "an equilibrium")
+            + ", tau= or actuated="
         )
     force[passive] = 0.0
     return force

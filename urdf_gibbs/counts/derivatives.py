@@ -23,9 +23,9 @@ class Swept(NamedTuple):
     vjp: dict[str, int]
 
 
-def swept_inverse_dynamics(robot: Robot, options: Options | None = None) -> Swept:
-    """What graph differentiation takes, in tangent space, folded like every other formulation."""
-    graph, n = Graph(), robot.nv
+def swept_inverse_dynamics(robot: Robot, options: Options | None = None, limit: int | None = None) -> Swept:
+    """What graph differentiation takes, in tangent space, folded like every other formulation; more than ``limit`` nodes raise TooLarge."""
+    graph, n = Graph(limit), robot.nv
     widths = {"q": robot.nq, "v": n, "a": n, "dq": n, "dv": n, "da": n, "w": n}
     q, v, a, dq, dv, da, w = ([graph.input(letter, i) for i in range(width)] for letter, width in widths.items())
     played = played_force(robot, options or Options(), q, v, a)

@@ -13,7 +13,6 @@ from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.engine.column_solve import Layout, batch_solve_ir, layout_of, single_solve_ir, working_row
 from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, FORWARD, FORWARD_PACKED, INVERSE, entries_of
 from urdf_gibbs.engine.emit import Program, batch_ir, single_ir
-from urdf_gibbs.engine.graph import arithmetic
 from urdf_gibbs.engine.parts import is_long, long_batch_ir, long_single_ir
 from urdf_gibbs.engine.quantities import trace
 from urdf_gibbs.engine.quantity import Options, Traced, pivot_checks
@@ -33,12 +32,11 @@ def straight_text(robot: Robot, name: str, options: Options) -> Text:
     """The code of a quantity; raises TooLarge where straight-line code would not pay."""
     if name in (FORWARD, FORWARD_PACKED) and not robot.is_flexible:
         program, layout = forward_program(robot, name, options)
-        return Text(single_solve_ir(program, layout), lambda stride: batch_solve_ir(program, layout, stride), arithmetic(program.outputs))
+        return Text(single_solve_ir(program, layout), lambda stride: batch_solve_ir(program, layout, stride), program.work)
     program = trace(robot, name, options)
-    work = arithmetic(program.outputs)
     if name in DERIVATIVES and is_long(program):
-        return Text(long_single_ir(program), lambda stride: long_batch_ir(program, stride), work)
-    return Text(single_ir(program), lambda stride: batch_ir(program, stride), work)
+        return Text(long_single_ir(program), lambda stride: long_batch_ir(program, stride), program.work)
+    return Text(single_ir(program), lambda stride: batch_ir(program, stride), program.work)
 
 
 def forward_program(robot: Robot, name: str, options: Options) -> tuple[Program, Layout]:

@@ -19,7 +19,9 @@ from urdf_gibbs.robot.model import Robot
 INVERSE, FORWARD = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 INERTIA_FORCE, GRAVITY_FORCE = "inertia_force_derivatives", "gravity_force_derivatives"
 INVERSE_PACKED, FORWARD_PACKED = f"{INVERSE}_packed", f"{FORWARD}_packed"
-STRAIGHT_DERIVATIVES = 60_000  # operations up to which straight-line code, in several functions, compiles in bearable time
+# Operations up to which straight-line code, in several functions, compiles in bearable time: some fifteen seconds. Forward dynamics have
+# the solutions besides, of as many operations again for each column; beyond this they are composed of the inverse ones and LAPACK's.
+STRAIGHT_INVERSE, STRAIGHT_FORWARD = 100_000, 60_000
 
 Indices = tuple[NDArray[np.intp], NDArray[np.intp]]
 PATTERNS: Shelf[str, Indices] = Shelf()

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from urdf_gibbs.engine.graph import Node, needed
+from urdf_gibbs.engine.graph import ARITHMETIC, Node, needed
 from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
 
 LANES = 4
@@ -35,7 +36,7 @@ class Check:
     bit: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """What to compute: outputs (nodes or floats) from named input arrays of given widths."""
 
@@ -44,10 +45,16 @@ class Program:
     checks: list[Check] = field(default_factory=list)
     as_made: bool = False  # outputs are computed in the order of their nodes
 
+    @cached_property
     def order(self) -> list[Node]:
         """The nodes as they are computed."""
         values = [value for value in (*self.outputs, *(check.value for check in self.checks)) if isinstance(value, Node)]
         return needed(sorted(values, key=lambda node: node.index) if self.as_made else values)
+
+    @cached_property
+    def work(self) -> int:
+        """Multiplications + additions + divisions."""
+        return sum(node.op in ARITHMETIC for node in self.order)
 
 
 # IEEE 754 minimax coefficients of sine and cosine on [-pi/4, pi/4], and pi/2 in three parts of 33 bits, so that k * part is
@@ -161,7 +168,7 @@ def function_ir(program: Program, name: str, linkage: str = "") -> str:
     """The function alone, under another name: the module needs sincos_ir() and CLEARING."""
     f = Function(1)
     arguments = ", ".join([f"ptr noalias %in{i}" for i in range(len(program.inputs))] + ["ptr noalias %out"])
-    order = program.order()
+    order = program.order
     names = _single_trigonometry(f, program, order)
     wanted = _outputs_of(program)
     zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
@@ -207,7 +214,7 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
     for i, (_, width) in enumerate(program.inputs):
         f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
     f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {stride}')}")
-    order = program.order()
+    order = program.order
 
     def keep(node: Node, name: str) -> None:
         if _key(node) in slots:

@@ -28,16 +28,7 @@ class Graph:
         self._known: dict[tuple[Any, ...], Node] = {}
 
     def node(self, op: str, *args: Any) -> Node:
-        # An index and a constant may be equal numbers: constants are preceded by a mark.
-        key: list[Any] = [op]
-        for arg in args:
-            if type(arg) is Node:
-                key.append(arg.index)
-            else:
-                key += ("c", arg)
-        return self._intern(tuple(key), op, args)
-
-    def _intern(self, key: tuple[Any, ...], op: str, args: tuple[Any, ...]) -> Node:
+        key = (op, *args)  # nodes are equal only to themselves
         node = self._known.get(key)
         if node is None:
             if self.limit is not None and len(self.nodes) >= self.limit:
@@ -57,7 +48,10 @@ class Node:
     __slots__ = ("args", "graph", "index", "op")
 
     def __init__(self, graph: Graph, index: int, op: str, args: tuple[Any, ...]) -> None:
-        self.graph, self.index, self.op, self.args = graph, index, op, args
+        self.graph = graph
+        self.index = index
+        self.op = op
+        self.args = args
 
     def __repr__(self) -> str:
         return f"#{self.index}"
@@ -220,9 +214,7 @@ def simplified(outputs: list[Any], graph: Graph) -> list[Any]:
     Only sums and products that nothing else uses are opened, so no work is done twice.
     """
     order = needed(outputs)
-    uses: Counter[int] = Counter()
-    for node in order:
-        uses.update(arg.index for arg in node.args if isinstance(arg, Node))
+    uses = Counter(arg.index for node in order for arg in node.args if type(arg) is Node)
     uses.update(output.index for output in outputs if isinstance(output, Node))
     inner = {
         arg.index
@@ -291,12 +283,15 @@ def _factored(terms: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
     """Terms as (value, sign or multiplicity), after a*b + a*c became a*(b + c) as often as possible."""
     products = [(key, count) for key, count in terms if len(key) == 2]
     rest = [(key[0], count) for key, count in terms if len(key) == 1]
-    while True:
-        seen: Counter[Any] = Counter()
+    while len(products) > 1:
+        seen: dict[Any, int] = {}  # no set: its order would change from run to run
         for key, _ in products:
-            seen.update(dict.fromkeys(map(_factor, key)).keys())  # no set: its order would change from run to run
-        best, times = max(seen.items(), key=lambda item: item[1], default=(None, 0))
-        if times < 2:
+            one, other = map(_factor, key)
+            seen[one] = seen.get(one, 0) + 1
+            if other != one:
+                seen[other] = seen.get(other, 0) + 1
+        best = max(seen, key=seen.__getitem__)
+        if seen[best] < 2:
             break
         shared = [(key, count) for key, count in products if best in (_factor(key[0]), _factor(key[1]))]
         products = [term for term in products if term not in shared]

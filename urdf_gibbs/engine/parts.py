@@ -30,7 +30,7 @@ from urdf_gibbs.engine.emit import (
     sincos_ir,
     straight_line,
 )
-from urdf_gibbs.engine.graph import Node, needed
+from urdf_gibbs.engine.graph import Node
 from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
 
 WHOLE = 6_000  # nodes up to which one function does
@@ -57,7 +57,7 @@ class Cut:
 
 def cut(program: Program, apart: tuple[str, ...]) -> Cut:
     """Cut the nodes, but those of the operations ``apart``, in the order of computation. What a check looks at goes to the buffer too."""
-    order = [node for node in _all_nodes(program) if node.op not in apart]
+    order = [node for node in program.order if node.op not in apart]
     parts = [order[start : start + PART] for start in range(0, len(order), PART)]
     where = {node.index: part for part, nodes in enumerate(parts) for node in nodes}
     slot: dict[int, int] = {}
@@ -72,13 +72,9 @@ def cut(program: Program, apart: tuple[str, ...]) -> Cut:
     return Cut(parts, where, slot)
 
 
-def _all_nodes(program: Program) -> list[Node]:
-    return needed([*program.outputs, *(check.value for check in program.checks)])
-
-
 def is_long(program: Program) -> bool:
     """Whether one function would take too long to compile."""
-    return len(_all_nodes(program)) > WHOLE
+    return len(program.order) > WHOLE
 
 
 def single_in_parts(program: Program, name: str = "single", linkage: str = "") -> str:
@@ -131,7 +127,7 @@ def _outputs_outside(f: Function, program: Program, pieces: Cut, wanted: dict[in
     cleared = 2 * zeros > len(program.outputs)
     if cleared:
         f.do(f"call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {8 * len(program.outputs)}, i1 false)")
-    trigonometry = [node for node in _all_nodes(program) if node.op in ("sin", "cos")]
+    trigonometry = [node for node in program.order if node.op in ("sin", "cos")]
     names = _single_trigonometry(f, program, trigonometry)
     for node in trigonometry:
         if node.index in pieces.slot:

@@ -14,7 +14,7 @@ from urdf_gibbs.dynamics.local import LocalModel
 from urdf_gibbs.dynamics.local_frames import local_model, parametric_model
 from urdf_gibbs.dynamics.model import model_of
 from urdf_gibbs.dynamics.scalar import dot, matmul
-from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, STRAIGHT_DERIVATIVES
+from urdf_gibbs.engine.derivative_quantities import DERIVATIVES, FORWARD, FORWARD_PACKED, STRAIGHT_FORWARD, STRAIGHT_INVERSE
 from urdf_gibbs.engine.emit import BAD_QUATERNION, Check, Program
 from urdf_gibbs.engine.graph import Graph, Node, TooLarge, arithmetic, simplified
 from urdf_gibbs.engine.jacobian_quantities import JACOBIANS
@@ -33,11 +33,13 @@ QUATERNION_TOLERANCE = 1e-6  # allowed drift of a quaternion's norm; beyond it t
 # Up to this many operations straight-line code pays (measured); beyond, code in loops compiles ten times faster and, for M, runs faster.
 STRAIGHT = {
     **dict.fromkeys(("mass_matrix", "mass_matrix_packed", ELEMENTS), 10_000),
-    **dict.fromkeys(DERIVATIVES, STRAIGHT_DERIVATIVES),
+    **dict.fromkeys(DERIVATIVES, STRAIGHT_INVERSE),
+    **dict.fromkeys((FORWARD, FORWARD_PACKED), STRAIGHT_FORWARD),
 }
 STRAIGHT_DEFAULT = 20_000
 ELASTIC = 60_000  # for robots with elastic links, which have no code in loops
-RAW = 100_000  # operations before simplification
+RAW = 3  # operations before simplification for each one after it: there are hardly twice as many
+ELASTIC_RAW = 2_000_000
 
 
 def inputs_of(name: str, options: Options) -> tuple[str, ...]:
@@ -83,7 +85,8 @@ def trace(robot: Robot, name: str, options: Options, limit: int | None = None, i
 
     instead: computes something else of the same inputs, from which the quantity follows.
     """
-    graph = Graph(RAW if not robot.is_flexible and limit is None else 20 * RAW)
+    pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
+    graph = Graph(ELASTIC_RAW if robot.is_flexible or limit is not None else RAW * pays)
     letters = [(letter, width_of(robot, letter)) for letter in inputs_of(name, options)]
     inputs = [[graph.input(letter, i) for i in range(width)] for letter, width in letters]
     quantity = QUANTITIES[name] if instead is None else replace(QUANTITIES[name], trace=instead)
@@ -92,11 +95,11 @@ def trace(robot: Robot, name: str, options: Options, limit: int | None = None, i
     as_made = QUANTITIES[name].as_made
     values = _simplified([*outputs, *(check.value for check in checks)], as_made)
     count = len(outputs)
-    pays = ELASTIC if robot.is_flexible else STRAIGHT.get(name, STRAIGHT_DEFAULT)
-    if arithmetic(values[:count]) > (pays if limit is None else limit):
-        raise TooLarge
     checks = [Check(value, check.bound, check.below, check.bit) for check, value in zip(checks, values[count:], strict=True)]
-    return Program(tuple(letters), values[:count], checks, as_made)
+    program = Program(tuple(letters), values[:count], checks, as_made)
+    if program.work > (pays if limit is None else limit):
+        raise TooLarge
+    return program
 
 
 def _simplified(outputs: list[Any], as_made: bool) -> list[Any]:

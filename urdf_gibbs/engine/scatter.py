@@ -99,12 +99,15 @@ def _loops(f: Function, kind: str, count: int, stride: int) -> None:
     f.do(f"%{k}_n_next = add i64 %{k}_n, {f.width}")
     f.do("br i1 " + f.value(f"icmp slt i64 %{k}_j_next, %{k}_j1") + f", label %{k}_values, label %{k}_middle")
     f.label(f"{k}_middle")
-    f.do("br i1 " + f.value(f"icmp eq i64 {zeros}, 0") + f", label %{k}_end, label %{k}_zeros")
-    f.label(f"{k}_zeros")
-    f.do(f"%{k}_z = phi i64 [%{k}_j1, %{k}_middle], [%{k}_z_next, %{k}_zeros]")
-    _store_rows(f, ["zeroinitializer"] * f.width, f"%{k}_z", stride, k == "streamed")
-    f.do(f"%{k}_z_next = add i64 %{k}_z, {f.width}")
-    f.do("br i1 " + f.value(f"icmp slt i64 %{k}_z_next, %{k}_j2") + f", label %{k}_zeros, label %{k}_end")
+    f.do("br i1 " + f.value(f"icmp eq i64 {zeros}, 0") + f", label %{k}_end, label %{k}_zeros0")
+    for lane in range(f.width):  # row by row: stores to neighbours
+        z, above, below = f"%{k}_z{lane}", f"{k}_zeros{lane - 1}" if lane else f"{k}_middle", f"{k}_zeros{lane + 1}"
+        f.label(f"{k}_zeros{lane}")
+        f.do(f"{z} = phi i64 [%{k}_j1, %{above}], [{z}_next, %{k}_zeros{lane}]")
+        _store_row(f, "zeroinitializer", z, lane * stride, k == "streamed")
+        f.do(f"{z}_next = add i64 {z}, {f.width}")
+        after = below if lane + 1 < f.width else f"{k}_end"
+        f.do("br i1 " + f.value(f"icmp slt i64 {z}_next, %{k}_j2") + f", label %{k}_zeros{lane}, label %{after}")
     f.label(f"{k}_end")
     f.do(f"%{k}_r_next = add i64 %{k}_r, 1")
     f.do("br i1 " + f.value(f"icmp slt i64 %{k}_r_next, {count}") + f", label %{k}_run, label %done")
@@ -120,17 +123,21 @@ def _column(f: Function, index: str) -> str:
 def _store_rows(f: Function, rows: list[str], j: str, stride: int, streamed: bool) -> None:
     """A vector into each row, from column j on."""
     for lane, row in enumerate(rows):
-        offset = f.value(f"add i64 {j}, {lane * stride}")
-        target = f.value(f"getelementptr inbounds double, ptr %out, i64 {offset}")
-        if not streamed:
-            f.do(f"store {f.type} {row}, ptr {target}, align 8")
-            continue
-        for part in range(0, f.width, 2):
-            half = "zeroinitializer"
-            if row != half:
-                half = f.value(f"shufflevector {f.type} {row}, {f.type} {row}, <2 x i32> <i32 {part}, i32 {part + 1}>")
-            place = f.value(f"getelementptr inbounds double, ptr {target}, i64 {part}") if part else target
-            f.do(f"store <2 x double> {half}, ptr {place}, align {PAIR}, !nontemporal !1")
+        _store_row(f, row, j, lane * stride, streamed)
+
+
+def _store_row(f: Function, row: str, j: str, start: int, streamed: bool) -> None:
+    """A vector into the row that starts at entry ``start``, from column j on."""
+    target = f.value(f"getelementptr inbounds double, ptr %out, i64 {f.value(f'add i64 {j}, {start}')}")
+    if not streamed:
+        f.do(f"store {f.type} {row}, ptr {target}, align 8")
+        return
+    for part in range(0, f.width, 2):
+        half = "zeroinitializer"
+        if row != half:
+            half = f.value(f"shufflevector {f.type} {row}, {f.type} {row}, <2 x i32> <i32 {part}, i32 {part + 1}>")
+        place = f.value(f"getelementptr inbounds double, ptr {target}, i64 {part}") if part else target
+        f.do(f"store <2 x double> {half}, ptr {place}, align {PAIR}, !nontemporal !1")
 
 
 def transposed_lanes(f: Function, x: list[str]) -> list[str]:

@@ -66,6 +66,8 @@ def inverse_dynamics_derivatives(
     except AttributeError:
         check_robot(robot)
         raise
+    if found.ndim == 3:
+        return InverseDerivatives(found[0], found[1], found[2])
     return InverseDerivatives(found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :])
 
 
@@ -100,6 +102,8 @@ def forward_dynamics_derivatives(
     except AttributeError:
         check_robot(robot)
         raise
+    if found.ndim == 3:
+        return ForwardDerivatives(found[0], found[1], found[2])
     return ForwardDerivatives(found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :])
 
 

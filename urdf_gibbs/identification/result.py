@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import Array, path_of, wide
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.extras import extras_named
 from urdf_gibbs.identification.base_parameters import BaseParameters, combination
 from urdf_gibbs.identification.feasible import scaled_eigenvalues
 from urdf_gibbs.identification.least_squares import columns
 from urdf_gibbs.identification.sizes import parameter_sizes
+from urdf_gibbs.names import Theme
 from urdf_gibbs.robot.inertial import with_parameters
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.write import write_urdf
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KNOWN = 0.1  # of a parameter's value or natural size, whichever is larger: with a smaller standard deviation it is known
 SHARE = 0.05  # of the largest weight: less is left out of the name of a combination that the data leave free
@@ -65,10 +71,15 @@ class Identification:
         """Of the base parameters, as sums."""
         return self.base.names
 
+    @property
+    def natural_sizes(self) -> Array:
+        """(count,) of the base parameters: sums of m, m L and m L^2 of the bodies, as the prior has them."""
+        return np.asarray(np.abs(self.base.K) @ parameter_sizes(self.prior).ravel())
+
     @cached_property
     def told(self) -> tuple[str, ...]:
         """What the data tell about each base parameter: "known", "weak" (a standard deviation above a tenth of its size) or "free"."""
-        sizes = np.maximum(np.abs(self.values), np.abs(self.base.K) @ parameter_sizes(self.prior).ravel())
+        sizes = np.maximum(np.abs(self.values), self.natural_sizes)
         words = np.where(np.isinf(self.deviations), "free", np.where(self.deviations <= KNOWN * sizes, "known", "weak"))
         return tuple(words.tolist())
 
@@ -136,6 +147,33 @@ class Identification:
 
     def __str__(self) -> str:
         return self.table()
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        theme: Theme = "light",
+        measured: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike] | None = None,
+    ) -> Figure:
+        """A Matplotlib figure: what the data tell about each base parameter, and how well forces are predicted.
+
+        Args:
+            path: Of a file .png, .svg or .pdf; None: it is not written.
+            theme: "light" or "dark".
+            measured: (Q, V, A, tau) of states (n, nq), (n, nv), (n, nv), (n, nv), best others than those of the estimate: their forces are
+                drawn over those predicted; None: root mean squares of what the estimate leaves unexplained are.
+
+        Returns:
+            The figure.
+
+        Raises:
+            ArgumentError: An argument has a wrong type, shape or value.
+            UnknownNameError: There is no such theme.
+            MissingExtraError: The extra ``plot`` is not installed.
+        """
+        with extras_named():
+            from urdf_gibbs.view.plot_identification import plot_identification
+
+            return plot_identification(self, path, theme, measured)
 
     def _head(self) -> list[str]:
         counted = {word: self.told.count(word) for word in ("known", "weak", "free")}

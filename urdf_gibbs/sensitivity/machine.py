@@ -21,8 +21,9 @@ from urdf_gibbs.sensitivity.variation import accelerate, cross
 from urdf_gibbs.simulation import rows
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.layout import ACCEL, GAP, GRADIENT, OK, PRESENT, RATE, System
+from urdf_gibbs.simulation.layout import ACCEL, GAP, GRADIENT, OK, POSITION, PRESENT, RATE, TIME, VELOCITY_BEFORE, System
 from urdf_gibbs.simulation.program import Program
+from urdf_gibbs.simulation.report import report_impact
 
 Array = NDArray[np.float64]
 
@@ -142,6 +143,15 @@ class Machine:
         state.K[0, self.nq :] = self.acceleration(t, q, v, held)[0]
         self._check(self.program.update_gaps(t, PRESENT), t)
         return np.asarray(state.gaps[: self.touching, [GAP, RATE, ACCEL]] / state.gaps[: self.touching, [GRADIENT]])
+
+    def touch(self, t: float, q: Array, v: Array, contact: int) -> Array:
+        """(6,): where a contact is [m] and its velocity relative to what it touches [m/s], in the world, as an Impact tells them."""
+        record = self.program.record
+        record.impact_y[0, : self.nq], record.impact_y[0, self.nq :], record.impact_v[0] = q, v, v
+        record.impact_numbers[0, TIME], record.contact[0] = t, contact
+        self._check(report_impact(self.system, record, 0, 0, 1), t)
+        told = record.contact_numbers[0]
+        return np.concatenate([told[POSITION : POSITION + 3], told[VELOCITY_BEFORE : VELOCITY_BEFORE + 3]])
 
     def impulses(self, law: int, K: Array, u: Array, e: Array) -> tuple[Array, float]:
         """Impulses (k,) by a law or problem of the simulation (``solve`` of simulation/rows.py), and its certificate."""

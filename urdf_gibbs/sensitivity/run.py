@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,14 +41,14 @@ class Hold(NamedTuple):
 def sensitivity(trajectory: Trajectory, wrt: str | Iterable[str] = "start", until: float | None = None) -> Sensitivity:
     """Derivatives of all states of a motion; see ``Trajectory.sensitivity``."""
     columns = columns_of(trajectory, wrt)
-    description = _covered(trajectory)
+    description = covered(trajectory)
     end = float(trajectory.t[-1])
     if until is not None:
         end = within(until, float(trajectory.t[0]), end, "until")
-    return _Run(trajectory, description, columns, end).whole()
+    return Run(trajectory, description, columns, end).whole()
 
 
-def _covered(trajectory: Trajectory) -> Description:
+def covered(trajectory: Trajectory) -> Description:
     """What was simulated; an error where it is not known, or has no derivatives here."""
     description = trajectory.description
     if description is None:
@@ -68,13 +69,14 @@ def _covered(trajectory: Trajectory) -> Description:
 
 
 @dataclass(eq=False)
-class _Run:
-    """One pass along a trajectory."""
+class Run:
+    """One pass along a trajectory to ``end``, or until the impact with the number ``last``, which it does not pass."""
 
     trajectory: Trajectory
     description: Description
     columns: Columns
     end: float
+    last: int = -1
 
     def __post_init__(self) -> None:
         trajectory = self.trajectory
@@ -91,18 +93,32 @@ class _Run:
 
     def whole(self) -> Sensitivity:
         """The sensitivity of all rows; SensitivityError with those before the time at which there is none."""
+        with self.refusing(), self.machine:
+            self._fill()
+        return self._result()
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """A Refusal becomes a SensitivityError, which has with it what is known."""
         try:
-            with self.machine:
-                self._fill()
+            yield
         except Refusal as refusal:
             before = self._result() if self.rows else None
             raise SensitivityError(refusal.reason, refusal.time, refusal.contacts, refusal.spread, before) from None
-        return self._result()
+
+    def until_impact(self) -> tuple[Event, Array, Array]:
+        """The impact ``last``, and X at the start and before it; within ``machine`` and ``refusing``."""
+        self._fill()
+        impact, row = self.trajectory.impacts[self.last], self.rows - 1
+        self._check_alone(self.last, float(self.t[row]))
+        before, after = (self._held(time) for time in (self.t[max(0, row - 1)], impact.time))
+        return Event(impact, self.contacts(impact), before, after), self.values[0], self.values[row]
 
     def _result(self) -> Sensitivity:
         t, values = self.t[: self.rows].copy(), self.values[: self.rows]
         t.flags.writeable = values.flags.writeable = False
-        return Sensitivity(t, values, self.columns.names, dict(self.columns.places), tuple(self.saltations), self._onwards)
+        rows = tuple(f"{group}.{name}" for group in (Q, V) for name in self.machine.robot.velocity_names)
+        return Sensitivity(t, values, self.columns.names, dict(self.columns.places), tuple(self.saltations), rows, self._onwards)
 
     def _fill(self) -> None:
         t, held, changed = self.t, self._held(self.t[0]), False
@@ -111,6 +127,8 @@ class _Run:
         grazing = Grazing(self.machine, self.trajectory, held)
         for i in range(len(t) - 1):
             if t[i + 1] == t[i]:
+                if len(self.saltations) == self.last:
+                    return
                 after = self._held(t[i])
                 X = self._through_impact(i, X, held, after)
                 held, changed = after, True
@@ -141,9 +159,10 @@ class _Run:
         times = self.t[i : i + 2].tolist()
         held = {hold.contact for hold in self.holds if hold.start in times or hold.end in times}
         around = self.trajectory.impacts[max(0, len(self.saltations) - 1) : len(self.saltations) + 1]
-        return held | {c for impact in around if impact.time in times for c in self._contacts(impact)}
+        return held | {c for impact in around if impact.time in times for c in self.contacts(impact)}
 
-    def _contacts(self, impact: Impact) -> list[int]:
+    def contacts(self, impact: Impact) -> list[int]:
+        """Of an impact, as indices."""
         return [self.index[contact_name(*both)] for both in zip(impact.points, impact.walls, strict=True)]
 
     # pieces -------------------------------------------------------------------------------------------
@@ -180,10 +199,8 @@ class _Run:
         t = float(self.t[i])
         number = len(self.saltations)
         impact = self.trajectory.impacts[number]
-        contacts = self._contacts(impact)
-        if impact.time != t or (number and self.trajectory.impacts[number - 1].time == t):
-            reason = "one impact leads to another at the same time: the motion itself jumps with the order of contacts"
-            raise Refusal(reason, t, self.machine.names(contacts))
+        contacts = self.contacts(impact)
+        self._check_alone(number, t)
         self._check_held(t, after)
         passed = saltation(self.machine, Event(impact, contacts, held, after))
         size = max(1.0, float(np.abs(X).max())) * max(1.0, float(np.abs(passed.matrix).max()))
@@ -195,6 +212,13 @@ class _Run:
                 raise Refusal(reason, t, self.machine.names(after), off)
         self.saltations.append(passed)
         return X
+
+    def _check_alone(self, number: int, t: float) -> None:
+        """Refuse an impact that is not the only one at its time, that of these rows."""
+        impacts = self.trajectory.impacts
+        if impacts[number].time != t or (number and impacts[number - 1].time == t):
+            reason = "one impact leads to another at the same time: the motion itself jumps with the order of contacts"
+            raise Refusal(reason, t, self.machine.names(self.contacts(impacts[number])))
 
     def _change(self, i: int, held: list[int], now: list[int]) -> None:
         """Refuse contacts that begin to be held without an impact, and releases at which the acceleration jumps."""

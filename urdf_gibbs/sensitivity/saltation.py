@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +70,10 @@ def saltation(machine: Machine, event: Event) -> Saltation:
     """The saltation of an impact; Refusal where there is none."""
     _check_ends(machine, event)
     impact, names = event.impact, machine.names(event.contacts)
-    everything = sorted({*event.contacts, *event.held, *event.after})
-    rows = machine.rows(event.time, impact.q, impact.v_before, everything)
-    K = rows.J @ np.linalg.solve(machine.mass(impact.q), rows.J.T)
-    place = {c: i for i, c in enumerate(everything)}
-    closing = [c for c in event.contacts if c not in event.held and rows.rate[place[c]] < -SLOWEST]
-    _check_bystanders(machine, event, closing, K, place)
-    _check_ties(machine, event, closing, rows, K, place)
+    meeting = _meeting(machine, event)
+    closing = meeting.closing
+    _check_bystanders(machine, event, meeting)
+    _check_ties(machine, event, meeting)
     _check_grazing(machine, event, closing)
     n, m = 2 * machine.nv, machine.columns.count
     results = []
@@ -91,6 +89,45 @@ def saltation(machine: Machine, event: Event) -> Saltation:
         raise Refusal(reason, event.time, machine.names(closing), float(both))
     assert results[0].shape == (n, n + m)
     return Saltation(event.time, machine.names(closing), results[0][:, :n].copy(), results[0][:, n:].copy())
+
+
+class _Meeting(NamedTuple):
+    """Contacts of an event with the ``place`` of each in its rows and in the Delassus matrix K; those that close in it."""
+
+    rows: Rows
+    K: Array
+    place: dict[int, int]
+    closing: list[int]
+
+
+def _meeting(machine: Machine, event: Event) -> _Meeting:
+    impact = event.impact
+    everything = sorted({*event.contacts, *event.held, *event.after})
+    rows = machine.rows(event.time, impact.q, impact.v_before, everything)
+    K = rows.J @ np.linalg.solve(machine.mass(impact.q), rows.J.T)
+    place = {c: i for i, c in enumerate(everything)}
+    closing = [c for c in event.contacts if c not in event.held and rows.rate[place[c]] < -SLOWEST]
+    return _Meeting(rows, K, place, closing)
+
+
+@dataclass(frozen=True, eq=False)
+class Closing:
+    """A contact that closes: its time changes by ``shift`` @ dx, the state at that time by dx + ``flow`` * (shift @ dx), dx before it."""
+
+    shift: Array
+    flow: Array
+
+
+def closing_of(machine: Machine, event: Event, contact: int) -> Closing:
+    """How a contact closes in an event, whatever the impact does then; Refusal where a change of the motion could make it another event."""
+    meeting = _meeting(machine, event)
+    if contact not in meeting.closing:
+        raise Refusal("the contact does not close there: it is held, or struck by what another does", event.time, machine.names([contact]))
+    _check_ties(machine, event, meeting)
+    _check_grazing(machine, event, meeting.closing)
+    q, v, at = event.impact.q, event.impact.v_before, meeting.place[contact]
+    shift = np.concatenate([-meeting.rows.J[at] / meeting.rows.rate[at], np.zeros(machine.nv)])
+    return Closing(shift, np.concatenate([v, machine.acceleration(event.time, q, v, event.held)[0]]))
 
 
 def _in_order(machine: Machine, event: Event, order: Sequence[int]) -> tuple[Array, Array, Array]:
@@ -159,8 +196,9 @@ def _check_ends(machine: Machine, event: Event) -> None:
         raise Refusal(reason, event.time, machine.names(ended or event.contacts))
 
 
-def _check_bystanders(machine: Machine, event: Event, closing: list[int], K: Array, place: dict[int, int]) -> None:
+def _check_bystanders(machine: Machine, event: Event, meeting: _Meeting) -> None:
     """Refuse contacts that touch without a force and without approaching, where the impact changes their rates."""
+    _, K, place, closing = meeting
     if not closing:
         raise Refusal("nothing approaches in this impact faster than rounding: it grazes", event.time, machine.names(event.contacts))
     others = [c for c in event.contacts if c not in event.held and c not in closing]
@@ -171,8 +209,9 @@ def _check_bystanders(machine: Machine, event: Event, closing: list[int], K: Arr
         raise Refusal(reason, event.time, machine.names([*closing, *touching]))
 
 
-def _check_ties(machine: Machine, event: Event, closing: list[int], rows: Rows, K: Array, place: dict[int, int]) -> None:
+def _check_ties(machine: Machine, event: Event, meeting: _Meeting) -> None:
     """Refuse contacts that close together and influence each other; the spread is that of the velocities after, over their orders."""
+    rows, K, place, closing = meeting
     tied = [c for c in closing if not is_apart(K, place[c], [place[other] for other in closing if other != c])]
     if not tied:
         return

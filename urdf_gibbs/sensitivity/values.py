@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import within
 from urdf_gibbs.errors import ArgumentError, UnknownNameError
-from urdf_gibbs.names import Side
+from urdf_gibbs.extras import extras_named
+from urdf_gibbs.names import Side, Theme
 from urdf_gibbs.sensitivity.saltation import Saltation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
@@ -34,6 +40,7 @@ class Sensitivity:
             "torque.<velocity>".
         groups: Which columns belong to "q", "v", "parameters", "restitution" and "torque", as far as they were asked for.
         saltations: One for each impact.
+        rows: One name for each row: "q.<velocity>", then "v.<velocity>".
     """
 
     t: Array
@@ -41,6 +48,7 @@ class Sensitivity:
     columns: tuple[str, ...]
     groups: dict[str, slice]
     saltations: tuple[Saltation, ...]
+    rows: tuple[str, ...]
     _onwards: Callable[[int, float], Array]
 
     @property
@@ -89,6 +97,32 @@ class Sensitivity:
         if self.t[row] == time:
             return self.values[row if side == "right" else int(np.searchsorted(self.t, time, side="left"))].copy()
         return self._onwards(row, time)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        columns: str | Iterable[str] | None = None,
+        theme: Theme = "light",
+    ) -> Figure:
+        """A Matplotlib figure of the columns over time, with their jumps at impacts, those of q on the left and those of v on the right.
+
+        Args:
+            path: Of a file .png, .svg or .pdf; None: it is not written.
+            columns: Names of columns, or of groups of them; None: all, of many those with the largest entries at the end.
+            theme: "light" or "dark".
+
+        Returns:
+            The figure.
+
+        Raises:
+            ArgumentError: An argument has a wrong type or value.
+            UnknownNameError: There is no such column or theme.
+            MissingExtraError: The extra ``plot`` is not installed.
+        """
+        with extras_named():
+            from urdf_gibbs.view.plot_sensitivity import plot_sensitivity
+
+            return plot_sensitivity(self, path, columns, theme)
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:.9g} to {self.t[-1]:.9g} s in {len(self.t)} rows"

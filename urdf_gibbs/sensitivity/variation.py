@@ -33,6 +33,7 @@ Array = Any
 
 SHORTEST = 1e-14  # relative to the time, or to one second: a shorter step makes no progress
 SAFETY = 0.9
+SMALL = 1e-4  # an entry below which a column counts as zero: of forces that only press held contacts nothing but rounding is left
 
 
 @jit
@@ -216,10 +217,10 @@ def vary(s: System, w: Variation, t: float, z: Array, rate: Array, k: int) -> in
 
 @jit
 def column_scales(w: Variation, n: int) -> None:
-    """w.scale (m,): the largest entry of each column, at either end of the step."""
+    """w.scale (m,): the largest entry of each column, at either end of the step; at least SMALL."""
     m = w.columns
     for c in range(m):
-        w.scale[c] = 0.0
+        w.scale[c] = SMALL
     for i in range(n, w.z.shape[0]):
         c = (i - n) % m
         w.scale[c] = max(w.scale[c], max(abs(w.z[i]), abs(w.new[i])))

@@ -19,6 +19,7 @@ from urdf_gibbs.simulation import batch
 from urdf_gibbs.simulation.batch import TOO_DEEP, Batch, go_on
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.failure import cause_of, reason_of
+from urdf_gibbs.simulation.friction_layout import STATIC
 from urdf_gibbs.simulation.layout import CHATTER, FINISHED, PAUSED
 from urdf_gibbs.simulation.program import Machine, Program
 from urdf_gibbs.simulation.runs import Outcomes, Runs
@@ -140,6 +141,9 @@ class Many:
         ):
             if len(given[name]):
                 target[...] = given[name].reshape(target.shape)
+        friction = system.friction
+        friction.rough = bool((system.contacts.friction[:, STATIC] > 0.0).any())
+        friction.acts = bool(friction.rough or friction.joints < len(simulator._candidates.points))
         return simulator.run(rows.q[run], rows.v[run], float(rows.duration[run]))
 
     def _take(self) -> _Workspace:
@@ -179,7 +183,7 @@ class _Task:
 
     def __init__(self, many: Many, rows: Rows, first_impacts: int, progress: Callable[[int], None] | None) -> None:
         self._many, self._rows, self._progress, self.stopped = many, rows, progress, Event()
-        self.runs = np.array([i for i in range(len(rows)) if i not in rows.refused], dtype=np.int64)
+        self.runs = np.setdiff1d(np.arange(len(rows)), list(rows.refused))
         self._reasons = {i: f"refused: {reason}" for i, reason in rows.refused.items()}
         count, n = len(self.runs), many.robot.nq + many.robot.nv
         self._results: dict[str, NDArray[Any]] = {
@@ -204,9 +208,6 @@ class _Task:
             **space.fields,
             **{name: array[first:last] for name, array in self._results.items()},
         )
-        for name in ("at", "running"):
-            setattr(work, name, 0)
-        work.in_time = space.fields["in_time"]
         status = PAUSED
         while status != FINISHED and not self.stopped.is_set():
             status = space.go_on(work)

@@ -82,8 +82,8 @@ class Program:
     """``advance`` continues from ``state`` and writes to ``record``; one run at a time."""
 
     def __init__(self, description: Description, candidates: Candidates, machine: Machine | None = None) -> None:
+        self.callbacks = _make_callbacks(description)  # first: it checks what the user's functions return
         machine = machine or Machine(description, candidates)
-        self.callbacks = _make_callbacks(description)
         self._functions = _own_functions(description, machine.parameters, self.callbacks)
         self.machine = machine  # its functions stay alive
         self.system = _make_system(description, candidates, machine, machine.code(self._functions), self.callbacks)

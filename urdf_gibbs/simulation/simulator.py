@@ -144,12 +144,11 @@ class Simulator:
         forces: dict[str, Any] = {"gravity": gravity, "damping": damping, "joint_friction": joint_friction, **control}
         accuracy: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step, "tie": tie, "zeno": zeno, "cycle": cycle}
         kept: dict[str, Any] = {"scheme": scheme, "step": step, "resolution": resolution, "dense": dense, "memory": memory}
-        self.description = describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept)
-        self._prepare(None)
+        self._prepare(describe(robot, **touching, **wheels, **laws, **forces, **accuracy, **kept))
 
-    def _prepare(self, machine: Machine | None) -> None:
-        """Everything that follows from the description."""
-        self.robot, self.law, self.restitution = self.description.robot, self.description.law, self.description.restitution
+    def _prepare(self, description: Description, machine: Machine | None = None) -> None:
+        self.description = description
+        self.robot, self.law, self.restitution = description.robot, description.law, description.restitution
         self.gravity, self.walls, self.points = self.description.gravity, self.description.walls, self.description.points
         self._candidates = self.description.candidates()
         self._facts = Facts.of(self.description, self._candidates)
@@ -328,11 +327,13 @@ class Simulator:
         return log.impact(0) if log.count else None
 
 
-def simulator_of(description: Description, machine: Machine) -> Simulator:
-    """A simulator of this description that runs this machine code, which is that of a description like it."""
-    simulator = object.__new__(Simulator)
-    simulator.description = description
-    simulator._prepare(machine)
+def simulator_of(description: Description, machine: Machine | None = None) -> Simulator:
+    """The simulator of a description, which is checked already: that of a trajectory, or one with some of it replaced.
+
+    machine: The machine code that it runs, of a description like it; None: its own.
+    """
+    simulator = Simulator.__new__(Simulator)
+    simulator._prepare(description, machine)
     return simulator
 
 

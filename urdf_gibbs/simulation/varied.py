@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from urdf_gibbs.simulation.description import Description, checked_start
 from urdf_gibbs.simulation.layout import PARAMETERS
 from urdf_gibbs.simulation.runs import Runs
 from urdf_gibbs.walls import Wall, described, labels, wall_from
+from urdf_gibbs.walls.arguments import put
 
 Array = NDArray[np.float64]
 Check = Callable[[Any], Any]
@@ -55,6 +57,7 @@ class Rows:
     torque: Array | None
     parameters: Array | None
     walls: Array | None  # (n, surfaces WIDTH)
+    shapes: dict[str, dict[str, Array]]  # by wall and argument
     refused: dict[int, str]
 
     def __len__(self) -> int:
@@ -136,6 +139,7 @@ class Varied:
         masses = given["parameters"]
         if masses is not None:
             _refuse(masses[:, :, 0].min(axis=1, initial=0.0), lambda m: m >= 0.0, _mass, refused)
+        shapes = {name: self._shape(name, changes, n) for name, changes in (runs.walls or {}).items()}
         return Rows(
             q=q,
             v=v,
@@ -143,7 +147,8 @@ class Varied:
             **given,
             restitution=self._restitution(runs.restitution, n, refused),
             friction=self._friction(runs.friction, n, refused),
-            walls=None if runs.walls is None else self._walls(runs.walls, n, refused),
+            walls=None if runs.walls is None else self._walls(shapes, n, refused),
+            shapes=shapes,
             refused=refused,
         )
 
@@ -177,7 +182,7 @@ class Varied:
         return made
 
     def description_of(self, rows: Rows, run: int) -> Description:
-        """The description of one of the runs; coefficients that it has by name are not in it."""
+        """The description of one of the runs; coefficients that it has by the name of a contact are not in it."""
         changes: dict[str, Any] = {}
         if rows.gravity is not None:
             changes["gravity"] = rows.gravity[run]
@@ -190,7 +195,19 @@ class Varied:
             changes["friction"] = self.description.friction._replace(default=coefficients((static, kinetic), "friction"))
         if rows.parameters is not None:
             changes["robot"] = robot_with(self.description.robot, rows.parameters[run])
-        return replace(self.description, **changes)
+        walls = [self._wall_of_run(rows, run, name) for name in self.wall_names]
+        return replace(self.description, walls=tuple(walls), **changes)
+
+    def _wall_of_run(self, rows: Rows, run: int, name: str) -> Wall:
+        wall = self.description.walls[self.wall_names.index(name)]
+        shape = {key: values[run].tolist() for key, values in rows.shapes.get(name, {}).items()}
+        wall = copy(_changed(wall, shape) if shape else wall)
+        for kind, parts in (("restitution", rows.restitution), ("friction", rows.friction)):
+            for part in parts:
+                if part.name == name:
+                    value = part.values[run].tolist()
+                    put(wall, kind, tuple(value) if isinstance(value, list) else value)
+        return wall
 
     def _restitution(self, given: Any, n: int, refused: dict[int, str]) -> list[Part]:
         if given is None:
@@ -222,16 +239,21 @@ class Varied:
             parts.append(Part(name, which, values, self._rough[which] if name == SCENE else np.inf))
         return parts
 
-    def _walls(self, given: Mapping[str, Mapping[str, Any]], n: int, refused: dict[int, str]) -> Array:
+    def _shape(self, name: str, changes: Mapping[str, Any], n: int) -> dict[str, Array]:
+        """The numbers of a wall, checked, with one row for each run."""
+        if name not in self.wall_names:
+            raise UnknownNameError("wall", str(name), self.wall_names)
+        number = self.wall_names.index(name)
+        if np.isin(self.candidates.surfaces.kind[self._wall_of == number], (HEIGHT, IMPLICIT)).any():
+            raise NotVariableError(f"the shape of wall {name!r}", "is a height field or a function, not a few numbers")
+        return {key: _wall_rows(self.description.walls[number], key, value, n) for key, value in changes.items()}
+
+    def _walls(self, shapes: dict[str, dict[str, Array]], n: int, refused: dict[int, str]) -> Array:
         values = self.candidates.surfaces.values
         rows = np.repeat(values[None], n, axis=0)
-        for name, changes in given.items():
-            if name not in self.wall_names:
-                raise UnknownNameError("wall", str(name), self.wall_names)
-            wall = self.description.walls[self.wall_names.index(name)]
-            on = np.flatnonzero(self._wall_of == self.wall_names.index(name))
-            self._check_wall(name, on)
-            arrays = {key: _wall_rows(wall, key, value, n) for key, value in changes.items()}
+        for name, arrays in shapes.items():
+            number = self.wall_names.index(name)
+            wall, on = self.description.walls[number], np.flatnonzero(self._wall_of == number)
             left = self._put_columns(wall, arrays, rows, on)
             made: dict[bytes, Array | str] = {}
             for i in left.tolist():
@@ -259,19 +281,19 @@ class Varied:
             rows[:, on[0], COLUMNS[name] : COLUMNS[name] + flat.shape[1]] = flat
         return np.flatnonzero(~right)
 
-    def _check_wall(self, name: str, on: NDArray[np.intp]) -> None:
-        surfaces = self.candidates.surfaces
-        if np.isin(surfaces.kind[on], (HEIGHT, IMPLICIT)).any():
-            raise NotVariableError(f"the shape of wall {name!r}", "is a height field or a function, not a few numbers")
-
     def _packed(self, wall: Wall, changes: dict[str, Any]) -> Array | str:
         """The rows of Surfaces.values of the wall with these numbers, or what is wrong with them."""
         try:
-            changed = wall_from({**described(wall), **{"direction" if key == "normal" else key: x for key, x in changes.items()}})
+            changed = _changed(wall, changes)
             check_radius([changed], max(self._radii, default=0.0))
             return np.array(pack([changed])[0].values)
         except UrdfGibbsError as problem:
             return str(problem)
+
+
+def _changed(wall: Wall, changes: dict[str, Any]) -> Wall:
+    """The wall with other values of some of its arguments."""
+    return wall_from({**described(wall), **{"direction" if key == "normal" else key: value for key, value in changes.items()}})
 
 
 def check_variable(description: Description, candidates: Candidates, names: Iterable[str]) -> None:

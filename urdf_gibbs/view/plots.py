@@ -5,22 +5,19 @@ Made with Matplotlib's Figure alone, without pyplot: nothing of the process is c
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from urdf_gibbs.arguments import listed, one_of, path_of
+from urdf_gibbs.arguments import listed, one_of
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.names import PlotKind
@@ -28,25 +25,21 @@ from urdf_gibbs.simulation.trajectory import Impact, Trajectory, coordinate_name
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of
 from urdf_gibbs.view.elastic import strain_energy, units
+from urdf_gibbs.view.figures import CHARACTERS, NARROW, PANEL, WIDE, checked_path, mark_impacts, new_figure, wrapped_title, written
 from urdf_gibbs.view.force_panel import carrying, key_of_friction
 from urdf_gibbs.view.force_panel import lines as force_lines
 from urdf_gibbs.view.motion import Samples, moved, moving_axes, samples, spread
 from urdf_gibbs.view.snapshots import chosen, draw_scene, scene, walls_of
-from urdf_gibbs.view.themes import LARGE, MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
+from urdf_gibbs.view.themes import MARKERS, MEDIUM, Theme, dress, legend, shown, theme_named
 from urdf_gibbs.walls import Wall
 from urdf_gibbs.walls.arguments import wall_list
 
 Array = NDArray[np.float64]
 
 KINDS = get_args(PlotKind)
-SUFFIXES = (".png", ".svg", ".pdf")
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
 MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes time to construct
 SOME_IMPACTS = 2_000
-MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
-DPI = 150
-WIDE, NARROW = 13.0, 9.5  # inches
-PANEL, CHARACTERS = 2.3, 10  # inches of a panel's height; characters of the title in an inch
 
 
 class Shape(NamedTuple):
@@ -77,24 +70,12 @@ def plot(
     """
     look = theme_named(theme)
     wanted = _kinds(kinds)
-    target = None if path is None else checked_path(path)
+    target = checked_path(path)
     plotter = _Plotter(trajectory, points, look, walls)
     if wanted is None:
         wanted = plotter.telling()
     figure = plotter.figure(wanted)
-    if target is not None:
-        data = io.BytesIO()  # a file is there whole or not at all
-        figure.savefig(data, format=target.suffix[1:].lower(), dpi=DPI, facecolor=figure.get_facecolor())
-        target.write_bytes(data.getvalue())
-    return figure
-
-
-def checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path; ArgumentError where its suffix is none of SUFFIXES."""
-    path = Path(path_of(path, "path"))
-    if path.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"{str(path)!r} has the suffix {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
-    return path
+    return written(figure, target)
 
 
 def _kinds(kinds: str | Iterable[str] | None) -> tuple[str, ...] | None:
@@ -163,9 +144,7 @@ class _Plotter:
         width = WIDE if any(part.columns > 1 for part in parts) else NARROW
         title = self._title(width)
         height = sum(part.height for part in parts) + 0.3 + 0.2 * title.count("\n")
-        figure = Figure(figsize=(width, height), layout="constrained", facecolor=self.theme.background)
-        FigureCanvasAgg(figure)
-        figure.suptitle(title, fontsize=LARGE, color=self.theme.text)
+        figure = new_figure(width, height, title, self.theme)
         rows = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=[part.height for part in parts])
         self.clock: Any = None  # the axes whose time all others share
         for part, sub in zip(parts, rows[:, 0], strict=True):
@@ -177,7 +156,7 @@ class _Plotter:
         t, count = self.trajectory.t, len(self.trajectory.impacts)
         impacts = "1 impact" if count == 1 else f"{count} impacts" if count else "no impacts"
         text = f"{shown(self.robot.name or 'robot', 60)}: {t[0]:.6g} to {t[-1]:.6g} s, {impacts}, {shown(self.trajectory.status, 2000)}"
-        return "\n".join(textwrap.wrap(text, int(CHARACTERS * width), max_lines=3, placeholder=" ..."))
+        return wrapped_title(text, width)
 
     def _time_axes(self, sub: Any, rows: int, columns: int, number: int, title: str, unit: str) -> Any:
         """Axes over time with lines at the impacts."""
@@ -194,9 +173,7 @@ class _Plotter:
             axes.set_xlabel("time [s]", fontsize=MEDIUM)
         else:
             axes.tick_params(labelbottom=False)
-        jumps = self.states.jumps
-        if 0 < len(jumps) <= MANY_MARKS:
-            axes.vlines(jumps, 0.0, 1.0, transform=axes.get_xaxis_transform(), colors=self.theme.faint, lw=0.7, zorder=0.8, gid="impacts")
+        mark_impacts(axes, self.states.jumps, self.theme)
         return axes
 
     def _line(self, axes: Any, t: Array, y: Array, number: int, name: str, **options: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Shooting: the start or the constant torque with which an impact happens at a given place or time."""
