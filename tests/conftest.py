@@ -4,6 +4,7 @@ network, drawing in software), and no contact ever pulls."""
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ WIDTH, HEIGHT = 1280, 800
 PATIENCE = 120_000  # ms: two slow cores that also run other tests
 
 NIGHTLY = pytest.StashKey[int]()
+FINISHED = itertools.count()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +48,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    """What kernels and modules keep grows from test to test: it is put aside as well, now and then, or each search takes seconds at the end."""
+    if next(FINISHED) % 100 == 99:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
