@@ -56,6 +56,11 @@ class Program:
         """Multiplications + additions + divisions."""
         return sum(node.op in ARITHMETIC for node in self.order)
 
+    @cached_property
+    def zero(self) -> list[bool]:
+        """Which outputs are always zero."""
+        return [not isinstance(output, Node) and output == 0.0 for output in self.outputs]
+
 
 # IEEE 754 minimax coefficients of sine and cosine on [-pi/4, pi/4], and pi/2 in three parts of 33 bits, so that k * part is
 # exact for |k| < 2^20 without a fused multiply-add.
@@ -198,8 +203,32 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
     stride = stride or count
     slots, places = _slots(program)
     arguments = ", ".join([f"ptr noalias %all{i}" for i in range(len(program.inputs))] + ["ptr noalias %allout", "i64 %rows"])
+    begin_blocks(f, program, stride, slots)
+    order = program.order
+
+    def keep(node: Node, name: str) -> None:
+        if _key(node) in slots:
+            f.do(f"store {V} {name}, ptr {_slot(f, slots[_key(node)])}, align 32")
+
+    values = straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
+    end_blocks(f, program, stride, values)
+    body = "\n".join(f.lines)
+    return f"{sincos_ir()}{METADATA}{tables(places, program.zero, LANES)}define i64 @batch({arguments}) {{\n{body}\n}}\n"
+
+
+# Pieces -------------------------------------------------------------------------------------------------
+
+
+def begin_blocks(f: Function, program: Program, stride: int, slots: dict[Any, int], memory: str = "") -> None:
+    """From the entry of ``batch`` to the first instruction for a block of four states, whose outputs go to slots of %buffer first.
+
+    memory: one more line of the entry.
+    """
+    V = f.type
     f.label("entry")
     f.do(f"%buffer = alloca [{len(slots)} x {V}], align 32")
+    if memory:
+        f.do(memory)
     for (kind, value), slot in slots.items():
         if kind == "constant":
             f.do(f"store {V} {f.constant(value)}, ptr {_slot(f, slot)}, align 32")
@@ -214,31 +243,22 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
     for i, (_, width) in enumerate(program.inputs):
         f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
     f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {stride}')}")
-    order = program.order
 
-    def keep(node: Node, name: str) -> None:
-        if _key(node) in slots:
-            f.do(f"store {V} {name}, ptr {_slot(f, slots[_key(node)])}, align 32")
 
-    values = straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
+def end_blocks(f: Function, program: Program, stride: int, values: dict[int, str]) -> None:
+    """From the checks of a block, whose ``values`` have these names, to the end of ``batch``."""
     status = "%status"
     for check in program.checks:
         bits = f.value(f"bitcast {f.bool} {_failed(f, check, values)} to i{LANES}")
         some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
         status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
     f.do(f"%status_next = or i64 {status}, 0")
-    zero = [not isinstance(output, Node) and output == 0.0 for output in program.outputs]
-    scatter(f, zero, stride)
+    scatter(f, program.zero, stride)
     f.do(f"%next = add i64 %start, {LANES}")
     f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
     f.label("end")
     f.do("fence seq_cst")  # streaming stores are seen by other threads only after one
     f.do("ret i64 %status_next")
-    body = "\n".join(f.lines)
-    return f"{sincos_ir()}{METADATA}{tables(places, zero, LANES)}define i64 @batch({arguments}) {{\n{body}\n}}\n"
-
-
-# Pieces -------------------------------------------------------------------------------------------------
 
 
 def straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any, sincos: str = "sincos") -> dict[int, str]:

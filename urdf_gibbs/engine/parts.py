@@ -26,12 +26,14 @@ from urdf_gibbs.engine.emit import (
     _slot,
     _slots,
     _store,
+    begin_blocks,
+    end_blocks,
     literal,
     sincos_ir,
     straight_line,
 )
 from urdf_gibbs.engine.graph import Node
-from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
+from urdf_gibbs.engine.scatter import METADATA, tables
 
 WHOLE = 6_000  # nodes up to which one function does
 PART = 1_500  # nodes of a part
@@ -169,7 +171,7 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
 
         straight_line(f, nodes, names, None, _only_of(nodes, done))
         text.append(_function(f, f"{name}_part{number}", arguments))
-    table = METADATA + tables(places, _zeros(program), LANES)
+    table = METADATA + tables(places, program.zero, LANES)
     own = ", ".join([f"ptr noalias %all{i}" for i in range(len(inputs))] + ["ptr noalias %allout", "i64 %rows"])
     body = "\n".join(_batch_loop(program, stride, slots, pieces, name).lines)
     return table + "".join(text) + f"define {linkage} i64 @{name}({own}) {{\n{body}\n}}\n"
@@ -178,47 +180,15 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
 def _batch_loop(program: Program, stride: int, slots: dict[Any, int], pieces: Cut, name: str) -> Function:
     f = Function(LANES)
     V = f.type
-    f.label("entry")
-    f.do(f"%buffer = alloca [{len(slots)} x {V}], align 32")
-    f.do(f"%values = alloca [{max(1, len(pieces.slot))} x {V}], align 32")
-    for (kind, value), slot in slots.items():
-        if kind == "constant":
-            f.do(f"store {V} {f.constant(value)}, ptr {_slot(f, slot)}, align 32")
-    streams(f, stride)
-    f.do(f"%last = sub i64 %rows, {LANES}")
-    f.do("br label %block")
-    f.label("block")
-    f.do("%start = phi i64 [0, %entry], [%next, %done]")
-    f.do("%status = phi i64 [0, %entry], [%status_next, %done]")
-    f.do("%inside = icmp slt i64 %start, %last")
-    f.do("%row = select i1 %inside, i64 %start, i64 %last")
-    for i, (_, width) in enumerate(program.inputs):
-        f.do(f"%in{i} = getelementptr inbounds double, ptr %all{i}, i64 {f.value(f'mul i64 %row, {width}')}")
-    f.do(f"%out = getelementptr inbounds double, ptr %allout, i64 {f.value(f'mul i64 %row, {stride}')}")
+    begin_blocks(f, program, stride, slots, f"%values = alloca [{max(1, len(pieces.slot))} x {V}], align 32")
     for output in {output.index: output for output in program.outputs if isinstance(output, Node) and output.op == "input"}.values():
         f.do(f"store {V} {_gather(f, program, output)}, ptr {_slot(f, slots[_key(output)])}, align 32")
     call = ", ".join([f"ptr %in{i}" for i in range(len(program.inputs))] + ["ptr %buffer", "ptr %values"])
     for number in range(len(pieces.parts)):
         f.do(f"call void @{name}_part{number}({call})")
-    status = "%status"
-    for check in program.checks:
-        at = {} if not isinstance(check.value, Node) else {check.value.index: _from_buffer(f, pieces, check.value)}
-        bits = f.value(f"bitcast {f.bool} {_failed(f, check, at)} to i{LANES}")
-        some = f.value(f"zext i1 {f.value(f'icmp ne i{LANES} {bits}, 0')} to i64")
-        status = f.value(f"or i64 {status}, {f.value(f'mul i64 {some}, {check.bit}')}")
-    f.do(f"%status_next = or i64 {status}, 0")
-    scatter(f, _zeros(program), stride)
-    f.do(f"%next = add i64 %start, {LANES}")
-    f.do("br i1 " + f.value("icmp slt i64 %next, %rows") + ", label %block, label %end")
-    f.label("end")
-    f.do("fence seq_cst")  # streaming stores are seen by other threads only after one
-    f.do("ret i64 %status_next")
+    nodes = [check.value for check in program.checks if isinstance(check.value, Node)]
+    end_blocks(f, program, stride, {node.index: _from_buffer(f, pieces, node) for node in nodes})
     return f
-
-
-def _zeros(program: Program) -> list[bool]:
-    """Which outputs are always zero."""
-    return [not isinstance(output, Node) and output == 0.0 for output in program.outputs]
 
 
 def _only_of(nodes: list[Node], done: Any) -> Any:
