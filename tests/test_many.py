@@ -261,11 +261,15 @@ def test_progress_is_told_of_every_run() -> None:
 def test_ctrl_c_ends_a_long_run_and_the_next_is_right() -> None:
     many = ug.Many(ug.Simulator(model("pendulum")))
     expected = many.run(ug.Runs([[0.3]], duration=1.0))
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        many.run(ug.Runs(np.full((5, 1), 0.3), duration=1e9), threads=2)
-    timer.join()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it
+    try:
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            many.run(ug.Runs(np.full((5, 1), 0.3), duration=1e6), threads=2)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert np.array_equal(many.run(ug.Runs([[0.3]], duration=1.0)).q, expected.q)
 
 
