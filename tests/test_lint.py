@@ -265,4 +265,4 @@ def test_cost_grows_with_the_file(tmp_path: Path, flood: str) -> None:
     path.write_bytes(content(count // 8))
     small = max(least, *(seconds(path) for _ in range(2)))
     path.write_bytes(content(count))
-    assert seconds(path) < 30.0 * small
+    assert any(seconds(path) < 30.0 * small for _ in range(3))  # a search through all memory may fall into one of them
