@@ -17,7 +17,7 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations 15
 
-# Whether the tests notice small errors in the sources (validation/mutants.py): an hour and a half on one core, not part of CI.
+# Whether the tests notice small errors in the sources (validation/mutants.py): two hours on one core, not part of CI.
 # make mutants JOBS=8
 JOBS ?= 1
 mutants: $(VENV)/.dev
