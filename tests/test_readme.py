@@ -29,5 +29,10 @@ def test_lines_of_its_tables_are_those_of_the_documentation() -> None:
         return {line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| ")}
 
     pages = README.parent / "docs" / "pages"
-    assert len(lines(README)) > 30
+    assert len(lines(README)) > 15
     assert lines(README) <= lines(pages / "verified.md") | lines(pages / "speed.md")
+
+
+def test_it_is_short() -> None:
+    """For a person with a robot, who wants to know what this is: the rest stands on the pages that it names."""
+    assert len(README.read_text(encoding="utf-8").splitlines()) < 120

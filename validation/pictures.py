@@ -21,7 +21,7 @@ import urdf_gibbs as ug
 from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.simulation.scenario import read_scenario
 
-FIGURES = Path(__file__).parent / "figures"
+FIGURES = Path(__file__).parents[1] / "docs" / "pages" / "figures"
 PANEL, WIDE, HIGH = 360, 620, 640  # px: of the panel, which is cut off, and of the rest
 SECONDS, RATE = 6.0, 15  # of the animation: a quarter of the real speed
 
