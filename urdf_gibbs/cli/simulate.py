@@ -20,6 +20,7 @@ from urdf_gibbs import names
 from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
+from urdf_gibbs.cli.simulate_template import write_template
 from urdf_gibbs.cli.view import show
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import SimulationError, UrdfGibbsError
@@ -32,7 +33,16 @@ PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matpl
 
 
 def simulate(
-    file: Annotated[str, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")],
+    file: Annotated[
+        str | None, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")
+    ] = None,
+    robot: Annotated[
+        str | None,
+        typer.Option("--template", metavar="ROBOT", help="Write a scene of this robot above a floor to standard output, with all keys."),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="Of --template: fixed, floating or planar. Default: floating where nothing ties the robot.")
+    ] = None,
     output: Annotated[str | None, typer.Option("--out", metavar="PATH", help="Write the trajectory to PATH (.npz).")] = None,
     csv: Annotated[str | None, typer.Option(metavar="PATH", help="Write the rows as CSV to PATH (needs pandas).")] = None,
     plot: Annotated[
@@ -61,18 +71,25 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     json: Json = None,
 ) -> None:
-    """Simulate a robot with impacts as a scenario file describes it.
+    """Simulate a robot with impacts as a scenario file describes it; --template writes such a file.
 
     Exit code 0; 1: the motion could not go on, or a result could not be written; 2: the scenario, its robot or an option cannot
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
     given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction, "scheme": scheme, "step": step}
     _check_options(given, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in given.items() if value is not None}
+    if (file is None) == (robot is None):
+        raise typer.BadParameter("expected a scenario, or --template ROBOT to write one", param_hint="FILE")
+    if robot is None and base is not None:
+        raise typer.BadParameter("belongs to --template: a scenario has the base in its table [robot]", param_hint="--base")
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
     )
     try:
+        if file is None:
+            write_template(str(robot), base, package_dir or [], changes)
+            raise typer.Exit(DONE)
         code = _perform(file, changes, rtol, outputs)
     except KeyboardInterrupt:
         err.print("interrupted")
