@@ -108,4 +108,4 @@ def test_files_tables_and_plots_have_it(tmp_path: Path) -> None:
     table = run.to_dataframe()
     assert isinstance(table, pandas.DataFrame) and (table["energy.friction"] == run.friction_work).all()
     labels = [text.get_text() for text in run.plot(kinds="energies").axes[0].get_legend().get_texts()]
-    assert "taken by friction" in labels
+    assert "lost by friction" in labels

@@ -28,6 +28,7 @@ from urdf_gibbs.simulation.description import SCHEMES
 from urdf_gibbs.simulation.scenario import Scenario, read_scenario
 from urdf_gibbs.simulation.trajectory import Trajectory
 
+REPORTED = 5.0  # s between lines of progress where there is no terminal
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 
@@ -214,9 +215,9 @@ class _Phases:
 
     @contextmanager
     def simulated(self, duration: float) -> Iterator[Any]:
-        """A callback that moves a bar by simulated time; None where there is no terminal."""
+        """A callback that moves a bar by simulated time; without a terminal it writes a line now and then, none of a short run."""
         if self.status is None:
-            yield None
+            yield None if self.quiet else _Lines(duration)
             return
         self.status.stop()
         columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
@@ -224,6 +225,19 @@ class _Phases:
             task = bar.add_task("", total=duration)
             yield lambda t, impacts: bar.update(task, completed=t, description=f"{t:.4g} of {duration:g} s, {impacts} impacts")
         self.status.start()
+
+
+class _Lines:
+    """Progress in plain lines on standard error, every REPORTED seconds."""
+
+    def __init__(self, duration: float) -> None:
+        self.duration, self.said = duration, time.monotonic()
+
+    def __call__(self, t: float, impacts: int) -> None:
+        if time.monotonic() - self.said >= REPORTED and t < self.duration:
+            self.said = time.monotonic()
+            struck = f", {impacts} impacts" if impacts else ""
+            err.print(f"simulated {t:.4g} of {self.duration:g} s ({t / self.duration:.0%}){struck}", markup=False)
 
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
