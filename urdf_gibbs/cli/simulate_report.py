@@ -84,8 +84,8 @@ def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
     """Energies [J]: start - lost in impacts - lost by friction + rest = end. What is lost is positive under that name.
 
     ``rest_is`` names what does work beside gravity, impacts and friction; if nothing does, the rest is the error of the integrator.
-    ``losses`` are those of its entries that can only take energy away. ``scale`` is the largest kinetic energy. Time steps do not tell impacts
-    apart: there ``lost_in_impacts`` is None, and impacts are part of the rest.
+    ``losses`` are those of its entries that can only take energy away. ``scale`` is the largest kinetic energy. Time steps do not tell
+    impacts apart: there ``lost_in_impacts`` is None, and impacts are part of the rest.
     """
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice

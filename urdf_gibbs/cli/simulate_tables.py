@@ -86,14 +86,19 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         *([f"controller at {scenario.controller.rate:g} Hz"] if scenario.controller is not None else []),
         f"law {scenario.law}, restitution {scenario.restitution:g}",
         *([f"friction {_friction(scenario.friction)}"] if scenario.friction else []),
-        f"{scenario.duration:g} s, " + (f"rtol {trajectory.settings['rtol']:g}" if scenario.scheme == "events" else f"steps of {scenario.step:g} s"),
+        f"{scenario.duration:g} s, "
+        + (f"rtol {trajectory.settings['rtol']:g}" if scenario.scheme == "events" else f"steps of {scenario.step:g} s"),
     ]
     return "; ".join(parts)
 
 
 def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: bool) -> Table | str:
     if not impacts:
-        return "no impacts" if scenario.scheme == "events" else "time stepping keeps no list of impacts: contact phases and energies tell of them"
+        return (
+            "no impacts"
+            if scenario.scheme == "events"
+            else "time stepping keeps no list of impacts: contact phases and energies tell of them"
+        )
     shown = _ends(impacts, everything)
     several = len({wall for part in shown for impact in part for wall in impact.walls}) > 1
     rough = any(impact.tangential_impulses.any() for part in shown for impact in part)

@@ -36,10 +36,18 @@ _MEANINGS: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "start.JOINT.position": ("m", "of a floating base, or another floating joint"),
     "start.JOINT.rpy": ("rad", "roll, pitch and yaw, in the place of quaternion"),
     "start.JOINT.quaternion": ("", "x, y, z, w, in the place of rpy"),
-    "start_velocity.JOINT": ("rad/s, m/s", "of the joint at the start; floating: [vx, vy, vz, wx, wy, wz] in the moved frame, planar: [vx, vy, w]", "zero"),
+    "start_velocity.JOINT": (
+        "rad/s, m/s",
+        "of the joint at the start; floating: [vx, vy, vz, wx, wy, wz] in the moved frame, planar: [vx, vy, w]",
+        "zero",
+    ),
     "torques.JOINT": ("N m, N", "constant torque or force of the joint; lists as in start_velocity", "zero"),
     # [contacts]
-    "contacts.points": ("", 'what can touch: "collision" (the shapes of <collision>), or a list of links and of the tables below', "joint origins and tips"),
+    "contacts.points": (
+        "",
+        'what can touch: "collision" (the shapes of <collision>), or a list of links and of the tables below',
+        "joint origins and tips",
+    ),
     "contacts.pairs": ("", '[point, point], also with a distance [m] and a friction, for points that can touch each other; "auto": all'),
     "contacts.joint_limits": ("", "whether the limits of the joints act"),
     "contacts.damping": ("", "whether <dynamics damping> of the joints acts"),

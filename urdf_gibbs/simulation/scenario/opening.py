@@ -19,6 +19,7 @@ from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
 
 Array = NDArray[np.float64]
+Given = str | tuple[tuple[str, tuple[float, float, float]], ...] | None  # points as a scenario has them
 
 FALL = 0.1  # m between a free robot and the floor
 ROOM = 0.5  # m between a robot that hangs and the floor below it
@@ -42,13 +43,15 @@ class Opening:
             frames.
         up: Axis against gravity, 2 (z), or 1 (y) of a mechanism that can only move across z.
         floor: Place of the floor along this axis [m].
+        wheels: Names of the joints that carry wheels.
         heavier: Inertias (3, 3) [kg m^2] by links, that the robot needs for a mass matrix that is regular.
     """
 
     q0: Array
-    points: str | tuple[tuple[str, Array], ...] | None
+    points: Given
     up: int
     floor: float
+    wheels: tuple[str, ...]
     heavier: dict[str, Array]
 
 
@@ -75,7 +78,9 @@ def opening(robot: Robot) -> Opening:
         q[2] += FALL - lowest
     elif lowest <= 0.0:
         floor = math.floor(10.0 * (lowest - ROOM)) / 10.0
-    return Opening(q, given, up, floor, _heavier(robot, q))
+    round_links = {point.link for point in points if point.rim > 0.0}
+    wheels = tuple(joint.name for joint in robot.joints if joint.child in round_links)
+    return Opening(q, given, up, floor, wheels, _heavier(robot, q))
 
 
 def _limits(robot: Robot) -> tuple[Array, Array]:
@@ -104,17 +109,16 @@ def _inside(lower: float, upper: float) -> float:
     return 0.5 * (lower + upper) if math.isfinite(lower + upper) else min(max(0.0, lower), upper)
 
 
-def _points(robot: Robot) -> tuple[str | tuple[tuple[str, Array], ...] | None, tuple[ContactPoint, ...]]:
+def _points(robot: Robot) -> tuple[Given, tuple[ContactPoint, ...]]:
     """What can touch, as a scenario has it, and as points: shapes, else joint origins and tips, else centres of mass."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)  # of meshes without a file: whoever runs the scene gets them
-        shapes, usual = resolve_points(robot, "collision"), ()
-        if not shapes:
-            usual = resolve_points(robot)
-    if shapes or usual:
-        return ("collision" if shapes else None), shapes or usual
+        shapes = resolve_points(robot, "collision")
+        points = shapes or resolve_points(robot)
+    if points:
+        return ("collision" if shapes else None), points
     heavy = [link for link in robot.links if link.inertial is not None and link.inertial.mass > 0.0 and robot.frame(link.name).body >= 0]
-    given = tuple((link.name, np.array(link.inertial.centre_of_mass)) for link in heavy if link.inertial is not None)
+    given = tuple((link.name, link.inertial.centre_of_mass) for link in heavy if link.inertial is not None)
     return given or None, resolve_points(robot, given)
 
 
@@ -147,8 +151,8 @@ def _heights(robot: Robot, points: tuple[ContactPoint, ...], q: Array, up: int) 
     poses = placements(model_of(robot), q.tolist())
     found = []
     for point in points:
-        R, p = poses[point.body]
-        R, p = np.array([list(row) for row in R], dtype=float), np.array(list(p), dtype=float)
+        turn, place = poses[point.body]
+        R, p = np.array([list(row) for row in turn], dtype=float), np.array(list(place), dtype=float)
         tilt = float((R @ point.axis)[up])
         found.append(float((p + R @ point.position)[up]) - point.radius - point.rim * np.sqrt(max(0.0, 1.0 - tilt * tilt)))
     return np.array(found)

@@ -30,12 +30,13 @@ HEAD = """\
 # "# key = value" is what counts without the key, or an example: take the first # away to change it.
 """
 SCENE = {"duration": 2.0, "scheme": "time_stepping", "restitution": 0.0, "friction": 0.7}
-OTHERS = ("path", "rotation", "rpy", "heading", "scale", "pairs", "tyres", "crown", "rims")  # exclude other keys, or need what not all have
+DRIFT = {"kind": "drift", "velocity": [0.0, 0.1, 0.0]}
+OTHERS = ("path", "rotation", "rpy", "steer", "scale", "pairs", "tyres", "crown", "rims")  # exclude other keys, or need what not all have
 EXAMPLES: dict[str, Any] = {  # of keys without a default that is a value
     "walls.restitution": 0.5,
     "walls.friction": 0.5,
     "walls.name": "floor",
-    "walls.motion": {"kind": "vibration", "amplitude": [0.0, 0.0, 0.01], "omega": 6.0},
+    "walls.motion": {"kind": "vibration", "amplitude": [0.0, 0.0, 0.01], "omega": 6.0, "phase": 0.0},
     "walls.radius": 4.0,
     "walls.width": 4.0,
     "walls.size": [4.0, 4.0, 4.0],
@@ -94,7 +95,10 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
     does = "falls" if robot.base == "fixed" else "is dropped"
     keys = {section.header: section.entries for section in sections()}
     up = axis[start.up]
-    scene = {"title": f"{robot.name} {does}", "gravity": (0.0 - 9.81 * up).tolist(), **SCENE, **changes}
+    scene = {"title": f"{robot.name} {does}", "gravity": (0.0 - 9.81 * up).tolist(), **SCENE}
+    if robot.is_flexible:  # vibrates faster than steps of one length can follow
+        scene["scheme"] = "events"
+    scene |= changes
     model = {"file": file, "base": robot.base, "mimic": robot.mimic} | ({"package_dirs": list(package_dirs)} if package_dirs else {})
     contacts = {"joint_limits": True, "damping": True} | ({} if start.points is None else {"points": _points(start)})
     plane = {"kind": "plane", "name": "floor", "normal": up.tolist(), "point": (start.floor * up).tolist()}
@@ -110,10 +114,11 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
         *_table("[contacts]", keys["[contacts]"], contacts),
         f"# # {_line('points', toml([place]), 'in the place of the points above, one by one', 4)}",
         *_table("[[walls]]", (*keys["[[walls]]"], *keys['[[walls]] kind = "plane"']), plane),
+        f"# # {_line('motion', toml(DRIFT), 'in the place of the motion above', 4)}",
         "",
         "# What else a scene may have: a table and its keys, each with one # less.",
     ]
-    return "\n".join([*lines, *_more(robot, keys)]) + "\n"
+    return "\n".join([*lines, *_more(robot, start, keys)]) + "\n"
 
 
 def _points(start: Opening) -> Any:
@@ -145,10 +150,12 @@ def _link(robot: Robot) -> str:
 def _heavier(start: Opening) -> Iterable[str]:
     for link, inertia in start.heavier.items():
         yield from ("", f"[links.{name(link)}]  # in the file its joint turns without any inertia: no motion follows from the equations")
-        yield _line("inertia", toml(inertia[np.triu_indices(3)].tolist()), "ixx, ixy, ixz, iyy, iyz, izz, a little more about all axes [kg m^2]")
+        yield _line(
+            "inertia", toml(inertia[np.triu_indices(3)].tolist()), "ixx, ixy, ixz, iyy, iyz, izz, a little more about all axes [kg m^2]"
+        )
 
 
-def _more(robot: Robot, keys: Mapping[str, Sequence[Entry]]) -> Iterable[str]:
+def _more(robot: Robot, start: Opening, keys: Mapping[str, Sequence[Entry]]) -> Iterable[str]:
     """Tables that the scene does without."""
     driven = [joint.name for joint in robot.joints if joint.type in ONE_DOF and not joint.is_mimic and joint.beam is None]
     joint = driven[0] if driven else "JOINT"
@@ -156,13 +163,18 @@ def _more(robot: Robot, keys: Mapping[str, Sequence[Entry]]) -> Iterable[str]:
     for header in ("[start_velocity]", "[torques]"):
         yield from ("", f"# {header}", f"# {_line(name(joint), '0.1', _says(keys[header][0]), 2)}")
     yield from _block("[controller]", keys["[controller]"], {"kp": 50.0, "kd": 2.0})
-    yield from _block("[controller]", (keys["[controller]"][0], *keys['[controller] kind = "drive"']), {"kind": "drive", "wheels": [joint]})
+    yield from _block(
+        "[controller]",
+        (keys["[controller]"][0], *keys['[controller] kind = "drive"']),
+        {"kind": "drive", "wheels": list(start.wheels) or [joint]},
+    )
     for header, entries in keys.items():
         if header.startswith("[[walls]] kind") and '"plane"' not in header:
             yield from _block("[[walls]]", (keys["[[walls]]"][0], *entries), {"kind": header.split('"')[1]})
     yield from _block(f"[links.{name(link)}]", keys["[links.LINK]"])
     yield from _block("[soil]", keys["[soil]"])
-    yield from _block("[[flexible]]", keys["[[flexible]]"], {"link": link})
+    tip = next((joint.child for joint in reversed(robot.joints) if joint.beam is None), link)  # no joint but at its root
+    yield from _block("[[flexible]]", keys["[[flexible]]"], {"link": tip})
     yield from _block("[tolerances]", keys["[tolerances]"])
     yield from _block("[reference]", keys["[reference]"])
     yield from _block("[[reference.impacts]]", keys["[[reference.impacts]]"], {"points": [link]})
