@@ -85,7 +85,7 @@ def test_each_comment_is_a_line_or_a_table_that_works() -> None:
     """Of a robot with wheels, which may use all of them: but the file of a ground, which has to be written first."""
     tried = uncommented(template(loaded("rover"), "rover"))
     assert len(tried) > 30
-    for what, changed in tried:
+    for _, changed in tried:
         if "ground.npz" not in changed:
             parse_scenario(changed.replace('modes = "y=clamped-free:2"', 'modes = "y=clamped-free:1"'))
 
