@@ -32,18 +32,20 @@ REPORTED = 5.0  # s between lines of progress where there is no terminal
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 
+File = Annotated[
+    str | None, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")
+]
+Template = Annotated[
+    str | None,
+    typer.Option("--template", metavar="ROBOT", help="Write a scene of this robot above a floor to standard output, with all keys."),
+]
+Base = Annotated[str | None, typer.Option(help="Of --template: fixed, floating or planar. Default: floating where nothing ties the robot.")]
+
 
 def simulate(
-    file: Annotated[
-        str | None, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")
-    ] = None,
-    robot: Annotated[
-        str | None,
-        typer.Option("--template", metavar="ROBOT", help="Write a scene of this robot above a floor to standard output, with all keys."),
-    ] = None,
-    base: Annotated[
-        str | None, typer.Option(help="Of --template: fixed, floating or planar. Default: floating where nothing ties the robot.")
-    ] = None,
+    file: File = None,
+    robot: Template = None,
+    base: Base = None,
     output: Annotated[str | None, typer.Option("--out", metavar="PATH", help="Write the trajectory to PATH (.npz).")] = None,
     csv: Annotated[str | None, typer.Option(metavar="PATH", help="Write the rows as CSV to PATH (needs pandas).")] = None,
     plot: Annotated[
