@@ -20,7 +20,8 @@ import pytest
 from examples import runner
 
 import urdf_gibbs as ug
-from urdf_gibbs.cli import app, simulate_report
+from urdf_gibbs.cli import app, simulate_report, simulate_tables
+from urdf_gibbs.cli import simulate as command
 from urdf_gibbs.simulation.scenario import read_scenario
 
 G = 9.81
@@ -368,6 +369,27 @@ def test_what_takes_long_is_announced_unless_quiet(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(room.Simulator, "__init__", slow)
     assert "about a minute" in call("bouncing_ball", *SHORT).output
     assert "about a minute" not in call("bouncing_ball", *SHORT, "--quiet").output
+
+
+def test_progress_is_told_in_lines_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of a run that is over before the first is due; in between they go up, on standard error alone."""
+    assert "simulated" not in call("quadruped", "--duration", "0.3").stderr
+    monkeypatch.setattr(command, "REPORTED", 0.0)
+    result = call("quadruped", "--duration", "0.5")
+    found = re.findall(r"^simulated (\S+) of 0\.5 s \((\d+)%\)", result.stderr, re.M)
+    times = [float(t) for t, _ in found]
+    assert len(times) > 1 and times == sorted(times) and times[0] > 0.0 and times[-1] < 0.5
+    assert [round(100.0 * t / 0.5) for t in times] == pytest.approx([int(percent) for _, percent in found], abs=1)
+    assert "simulated" not in result.stdout
+    assert "simulated" not in call("quadruped", "--duration", "0.5", "--quiet").stderr
+
+
+def test_a_missing_value_among_others_is_a_dash_and_round_off_is_nothing() -> None:
+    """At once a limit strikes, which has no angle of attack, and points of a wall do; velocities that cancel leave 1e-16."""
+    assert simulate_tables._each(np.array([np.nan, 33.123]), ".2f", False) == "-, 33.12"
+    assert simulate_tables._each(np.array([np.nan, 3.0, 1.0, 2.0]), ".2f", False) == "1.00 to 3.00"
+    assert simulate_tables._each(simulate_tables._plain(np.array([1.6e-16, -2.0]), 2.0), ".3g", False) == "0, -2"
+    assert simulate_tables._each(simulate_tables._plain(np.array([-1e-34, 1e-34]), 1.0), ".3g", False) == "0"
 
 
 STARTED = """
