@@ -1,4 +1,4 @@
-"""The pictures of the page on scenarios: python docs/scenario_figures.py writes docs/pages/figures/scenario_*.png (needs Chromium).
+"""The pictures of the pages on scenarios, sweeps and the rover, into docs/pages/figures: python docs/scenario_figures.py (needs Chromium).
 
 Every picture shows what scenarios, written here as files, do when they are run.
 """
@@ -23,6 +23,7 @@ from urdf_gibbs.contact.points import resolve_points
 from urdf_gibbs.simulation.scenario import parse_scenario
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.motion import positions
+from urdf_gibbs.view.sweep_page import sweep_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
 from chromium import MISSING, READY, chromium, launched
@@ -221,18 +222,48 @@ def starts(browser: Any, folder: Path) -> None:
     grid(tiles, 3).save(FOLDER / "scenario_start.png", optimize=True)
 
 
+def rover(browser: Any, folder: Path) -> None:
+    """The bundled rover after its twelve seconds, with its tracks."""
+    ug.simulate(**ug.read_scenario("rover").arguments()).animate(theme="light").save(folder / "page.html")
+    tab = opened(browser, folder / "page.html", PANEL + 760, 620)
+    tab.evaluate("(t) => urdfGibbs.motion.seek(t)", 12.0)
+    pictured(tab).crop((0, 0, 760, 620)).quantize(160, dither=Image.Dither.NONE).save(FOLDER / "rover.png", optimize=True)
+
+
+def sweep(browser: Any, folder: Path) -> None:
+    """The page of the sweep on the page of sweeps."""
+    over = {"restitution": "0.1:0.8:8", "start.height": "uniform(0.5, 2)"}
+    lost = {"lost": "energy_start - energy_end"}
+    sweep_page(ug.sweep("bouncing_ball", over=over, runs=400, seed=1, out=folder / "runs", quantities=lost)).save(folder / "page.html")
+    tab = opened(browser, folder / "page.html", 1200, 800)
+    for name, label in (("x", "start.height"), ("y", "rest"), ("colour", "restitution")):
+        tab.select_option(f"#{name}", label=label)
+    pictured(tab).resize((960, 640), Image.Resampling.LANCZOS).quantize(128, dither=Image.Dither.NONE).save(
+        FOLDER / "sweep.png", optimize=True
+    )
+
+
+def opened(browser: Any, path: Path, width: int, height: int) -> Any:
+    tab = browser.new_context(viewport={"width": width, "height": height}, offline=True).new_page()
+    tab.goto(path.as_uri())
+    tab.wait_for_function(READY)
+    return tab
+
+
+def pictured(tab: Any) -> Image.Image:
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return Image.open(BytesIO(tab.screenshot())).convert("RGB")
+
+
 def taken(browser: Any, page: Any, path: Path, title: str, layers: tuple[str, ...]) -> Image.Image:
     """The page without its panel, with these layers, under a title."""
     page.save(path)
-    tab = browser.new_context(viewport={"width": PANEL + SEEN, "height": HIGH}, offline=True).new_page()
-    tab.goto(path.as_uri())
-    tab.wait_for_function(READY)
+    tab = opened(browser, path, PANEL + SEEN, HIGH)
     for key in ("top_color", "bottom_color"):
         tab.evaluate("""(key) => urdfGibbs.stage.viewer.set_property(["Background"], key, [1, 1, 1])""", key)
     for layer in layers:
         tab.evaluate("(layer) => urdfGibbs.overlays.show(layer, true)", layer)
-    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    image = Image.open(BytesIO(tab.screenshot())).convert("RGB").crop((0, 0, SEEN, HIGH)).resize((WIDE, TALL), Image.Resampling.LANCZOS)
+    image = pictured(tab).crop((0, 0, SEEN, HIGH)).resize((WIDE, TALL), Image.Resampling.LANCZOS)
     tab.context.close()
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(13)
@@ -257,7 +288,7 @@ def main() -> None:
     for make in (bounces, controllers, soil, wheels, points):
         make()
     with tempfile.TemporaryDirectory() as folder, launched(path) as browser:
-        for show in (walls, starts):
+        for show in (walls, starts, rover, sweep):
             show(browser, Path(folder))
 
 
