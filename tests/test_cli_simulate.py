@@ -20,8 +20,7 @@ import pytest
 from examples import runner
 
 import urdf_gibbs as ug
-from urdf_gibbs.cli import app, simulate_report, simulate_tables
-from urdf_gibbs.cli import simulate as command
+from urdf_gibbs.cli import app, progress, simulate_report, simulate_tables
 from urdf_gibbs.simulation.scenario import read_scenario
 
 G = 9.81
@@ -72,15 +71,15 @@ def test_every_bundled_scenario_runs_and_reports_its_results(name: str) -> None:
     scenario = read_scenario(name)
     result = call(name)
     assert result.exit_code == 0, result.output
-    words = " ".join(result.output.split())
+    words = " ".join(result.stdout.split())
     assert words.startswith(scenario.title) and f"{scenario.robot.name}, nv" in words and f"law {scenario.law}" in words
     steps = scenario.scheme == "time_stepping"
     for text in ("impacts", "at the start", "less impacts" if steps else "lost in impacts", "at the end", "times real time"):
         assert text in words, text
     assert ("certificate" if steps else "evaluations") in words
-    assert max(len(line.rstrip()) for line in result.output.splitlines()) <= 80
+    assert max(len(line.rstrip()) for line in result.stdout.splitlines()) <= 80
     assert not re.search(r"\bnan\b|\binf\b|\d[eE]-(1[6-9]|[2-9]\d)", words, re.I), words
-    assert balance(result.output) == pytest.approx(0.0, abs=1e-4)
+    assert balance(result.stdout) == pytest.approx(0.0, abs=1e-4)
     assert "energy gain" not in result.output and "have a flag" not in result.output
     assert "Traceback" not in result.output
 
@@ -374,7 +373,7 @@ def test_what_takes_long_is_announced_unless_quiet(monkeypatch: pytest.MonkeyPat
 def test_progress_is_told_in_lines_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of a run that is over before the first is due; in between they go up, on standard error alone."""
     assert "simulated" not in call("quadruped", "--duration", "0.3").stderr
-    monkeypatch.setattr(command, "REPORTED", 0.0)
+    monkeypatch.setattr(progress, "REPORTED", 0.0)
     result = call("quadruped", "--duration", "0.5")
     found = re.findall(r"^simulated (\S+) of 0\.5 s \((\d+)%\)", result.stderr, re.M)
     times = [float(t) for t, _ in found]

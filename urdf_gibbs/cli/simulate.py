@@ -6,7 +6,7 @@ import importlib.util
 import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from rich.status import Status
 
 from urdf_gibbs import names
 from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
+from urdf_gibbs.cli.progress import Lines
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
 from urdf_gibbs.cli.simulate_template import write_template
@@ -28,7 +29,6 @@ from urdf_gibbs.simulation.description import SCHEMES
 from urdf_gibbs.simulation.scenario import Scenario, read_scenario
 from urdf_gibbs.simulation.trajectory import Trajectory
 
-REPORTED = 5.0  # s between lines of progress where there is no terminal
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 
@@ -219,7 +219,7 @@ class _Phases:
     def simulated(self, duration: float) -> Iterator[Any]:
         """A callback that moves a bar by simulated time; without a terminal it writes a line now and then, none of a short run."""
         if self.status is None:
-            yield None if self.quiet else _Lines(duration)
+            yield None if self.quiet else _in_lines(duration)
             return
         self.status.stop()
         columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
@@ -229,17 +229,15 @@ class _Phases:
         self.status.start()
 
 
-class _Lines:
-    """Progress in plain lines on standard error, every REPORTED seconds."""
+def _in_lines(duration: float) -> Callable[[float, int], None]:
+    lines = Lines()
 
-    def __init__(self, duration: float) -> None:
-        self.duration, self.said = duration, time.monotonic()
-
-    def __call__(self, t: float, impacts: int) -> None:
-        if time.monotonic() - self.said >= REPORTED and t < self.duration:
-            self.said = time.monotonic()
+    def progress(t: float, impacts: int) -> None:
+        if t < duration:
             struck = f", {impacts} impacts" if impacts else ""
-            err.print(f"simulated {t:.4g} of {self.duration:g} s ({t / self.duration:.0%}){struck}", markup=False)
+            lines(f"simulated {t:.4g} of {duration:g} s ({t / duration:.0%}){struck}")
+
+    return progress
 
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:
