@@ -139,6 +139,7 @@ def test_options_of_the_scene_and_what_cannot_be_meant() -> None:
         (["quadruped", "--template", "rod"], "expected a scenario, or --template"),
         ([], "expected a scenario, or --template"),
         (["quadruped", "--base", "fixed"], "table [robot]"),
+        (["--template", "rod", "--html", "rod.html"], "--template runs nothing"),
     ):
         answer = " ".join(re.sub(r"[│╭╮╰╯─]", " ", call(*words)).split())
         assert answer.startswith("2 ") and told in answer, answer

@@ -80,12 +80,12 @@ def simulate(
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
     given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction, "scheme": scheme, "step": step}
-    _check_options(given, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
+    paths = {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html}
+    _check_options(given, rtol, paths)
     changes = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in given.items() if value is not None}
     if (file is None) == (robot is None):
         raise typer.BadParameter("expected a scenario, or --template ROBOT to write one", param_hint="FILE")
-    if robot is None and base is not None:
-        raise typer.BadParameter("belongs to --template: a scenario has the base in its table [robot]", param_hint="--base")
+    _check_template(robot, base, [hint for hint, path in paths.items() if path is not None] + ["--view"] * view)
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
     )
@@ -104,6 +104,14 @@ def simulate(
         err.print("out of memory: a shorter --duration needs less", style="red")
         raise typer.Exit(FAILED) from None
     raise typer.Exit(code)
+
+
+def _check_template(robot: str | None, base: str | None, outputs: list[str]) -> None:
+    """Refuse options that belong to the other of the two things that the command does."""
+    if robot is None and base is not None:
+        raise typer.BadParameter("belongs to --template: a scenario has the base in its table [robot]", param_hint="--base")
+    if robot is not None and outputs:
+        raise typer.BadParameter("--template runs nothing: write the scene to a file, and run that", param_hint=outputs[0])
 
 
 class _Outputs(NamedTuple):

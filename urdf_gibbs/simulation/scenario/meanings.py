@@ -27,7 +27,10 @@ _MEANINGS: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "friction": ("", 'of contacts: a number, [static, kinetic], "urdf" (as the links say), or ["urdf", number of the others]'),
     "paradox": ("", "where no contact forces obey Coulomb's law: an impact without collision, or a stop with an error"),
     # [robot]
-    "robot.file": ("", "a URDF, from the folder of this file on, or the name of a bundled model"),
+    "robot.file": (
+        "",
+        "its file, from the folder of this file on, or the name of a robot that comes with a package, such as a bundled model",
+    ),
     "robot.base": ("", "what the root link may do"),
     "robot.mimic": ("", "whether mimic joints follow their masters; false: they are free"),
     "robot.package_dirs": ("", "folders that hold the packages of package:// names, or other meshes"),

@@ -101,7 +101,7 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
     scene |= changes
     model = {"file": file, "base": robot.base, "mimic": robot.mimic} | ({"package_dirs": list(package_dirs)} if package_dirs else {})
     contacts = {"joint_limits": True, "damping": True} | ({} if start.points is None else {"points": _points(start)})
-    plane = {"kind": "plane", "name": "floor", "normal": up.tolist(), "point": (start.floor * up).tolist()}
+    plane = {"kind": "plane", "name": "floor", "normal": up.tolist(), "point": (start.floor * up + 0.0).tolist()}
     place = {entry.key: _value(entry, {"link": _link(robot)}) for entry in keys["[contacts] points = [{...}, ...]"]}
     lines = [
         *HEAD.format(what=f"{robot.name} {does} onto a floor").splitlines(),
