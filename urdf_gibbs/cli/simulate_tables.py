@@ -100,7 +100,7 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
             else "time stepping keeps no list of impacts: contact phases and energies tell of them"
         )
     shown = _ends(impacts, everything)
-    several = len({wall for part in shown for impact in part for wall in impact.walls}) > 1
+    several = len({wall for part in shown for impact in part for _, wall in _struck(impact)}) > 1
     rough = any(impact.tangential_impulses.any() for part in shown for impact in part)
     flagged = any(flags(impact) for part in shown for impact in part)
     limits = scenario.joint_limits and any(joint.type == "revolute" for joint in scenario.robot.joints)
@@ -113,9 +113,10 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
         if k:
             rows.append(["...", f"{len(impacts) - FIRST - LAST} more: --all"] + [""] * (len(heads) - 2))
         for impact in part:
-            walls = [_listed(tuple(dict.fromkeys(wall for wall in impact.walls if wall)), everything)] if several else []
-            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".2f", everything)  # limits
-            row = [f"{impact.time:.6f}", _listed(impact.points, everything), *walls, angles]
+            points, struck = zip(*_struck(impact), strict=True)
+            walls = [_listed(tuple(dict.fromkeys(wall for wall in struck if wall)), everything)] if several else []
+            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".1f", everything)  # limits
+            row = [f"{impact.time:.6f}", _listed(points, everything), *walls, angles]
             row.append(_each(_plain(changes(impact), 1.0), ".3g", everything))
             row.append(_each(_plain(impact.impulses, pushed), ".3g", everything))
             across = np.linalg.norm(impact.tangential_impulses, axis=1)
@@ -125,6 +126,13 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
             rows.append(row)
     caption = "angle of attack, from the wall's normal" + ("; limits of revolute joints: rad/s and N m s" if limits else "")
     return _table(_count(len(impacts), "impact"), heads, rows, ("points", "walls", "flags"), caption)
+
+
+def _struck(impact: Impact) -> list[tuple[str, str]]:
+    """(point, wall) of each contact; of the limit of a joint (the joint and which, ""), of a pair of points (both, "")."""
+    limits = [bool(np.isnan(place).any()) for place in impact.positions]
+    pairs = zip(impact.points, impact.walls, limits, strict=True)
+    return [(f"{point} {wall}", "") if limit and wall else (point, wall) for point, wall, limit in pairs]
 
 
 def _phase_table(phases: Sequence[Phase], everything: bool) -> Table | str:
@@ -251,7 +259,7 @@ def _each(values: Any, form: str, everything: bool) -> str:
     texts = [_number(value, form) or "-" for value in values]
     if len(set(texts)) == 1:
         return texts[0]
-    if len(texts) > 3 and not everything:
+    if len(texts) > 2 and not everything:
         return f"{_number(np.nanmin(values), form)} to {_number(np.nanmax(values), form)}"
     return ", ".join(texts)
 
