@@ -80,6 +80,8 @@ def test_every_bundled_scenario_runs_and_reports_its_results(name: str) -> None:
     assert max(len(line.rstrip()) for line in result.stdout.splitlines()) <= 80
     assert not re.search(r"\bnan\b|\binf\b|\d[eE]-(1[6-9]|[2-9]\d)", words, re.I), words
     assert balance(result.stdout) == pytest.approx(0.0, abs=1e-4)
+    drift = re.search(r"drift of the integrator.*? (\S+) *$", result.stdout, re.M)
+    assert drift is None or abs(float(drift[1])) < 1e-6
     assert "energy gain" not in result.output and "have a flag" not in result.output
     assert "Traceback" not in result.output
 
