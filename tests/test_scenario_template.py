@@ -90,6 +90,15 @@ def test_each_comment_is_a_line_or_a_table_that_works() -> None:
             parse_scenario(changed.replace('modes = "y=clamped-free:2"', 'modes = "y=clamped-free:1"'))
 
 
+def test_a_robot_that_is_dropped_can_be_held_as_its_comment_says() -> None:
+    text = template(loaded("quadruped"), "quadruped")
+    (line,) = [line for line in text.splitlines() if "no root_joint below" in line]
+    assert line.startswith('base = "floating"')
+    held = "\n".join(one for one in text.replace('base = "floating"', 'base = "fixed"').splitlines() if not one.startswith("root_joint"))
+    assert parse_scenario(held).robot.base == "fixed"
+    assert "no root_joint" not in template(loaded("pendulum"), "pendulum")
+
+
 def test_the_template_has_every_key_and_the_meanings_have_no_other() -> None:
     text, known = template(loaded("quadruped"), "quadruped"), set()
     for section in sections():

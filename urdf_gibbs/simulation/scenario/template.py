@@ -30,6 +30,7 @@ HEAD = """\
 # "# key = value" is what counts without the key, or an example: take the first # away to change it.
 """
 SCENE = {"duration": 2.0, "scheme": "time_stepping", "restitution": 0.0, "friction": 0.7}
+HELD = '; to hold it: "fixed", and no root_joint below'
 DRIFT = {"kind": "drift", "velocity": [0.0, 0.1, 0.0]}
 OTHERS = ("path", "rotation", "rpy", "steer", "scale", "pairs", "tyres", "crown", "rims")  # exclude other keys, or need what not all have
 EXAMPLES: dict[str, Any] = {  # of keys without a default that is a value
@@ -106,7 +107,7 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
     lines = [
         *HEAD.format(what=f"{robot.name} {does} onto a floor").splitlines(),
         *_table("", keys[""], scene),
-        *_table("[robot]", keys["[robot]"], model),
+        *_table("[robot]", keys["[robot]"], model, {"base": HELD} if robot.base == "floating" else {}),
         "",
         "[start]",
         *(_line(name(joint.name), *_joint(joint, start.q0)) for joint in robot.joints if not joint.is_mimic),
@@ -183,12 +184,12 @@ def _more(robot: Robot, start: Opening, keys: Mapping[str, Sequence[Entry]]) -> 
 # lines ------------------------------------------------------------------------------------------------
 
 
-def _table(header: str, entries: Iterable[Entry], given: Mapping[str, Any]) -> list[str]:
-    """A table; keys that are not given are comments."""
+def _table(header: str, entries: Iterable[Entry], given: Mapping[str, Any], more: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """A table; keys that are not given are comments. ``more``: what else to say of keys."""
     rows = []
     for entry in entries:
         mark = "" if entry.key in given else "# "
-        rows.append(mark + _line(entry.key, toml(_value(entry, given)), _says(entry), len(mark)))
+        rows.append(mark + _line(entry.key, toml(_value(entry, given)), _says(entry) + more.get(entry.key, ""), len(mark)))
     return ["", header, *rows] if header else ["", *rows]
 
 
