@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from urdf_gibbs.cli.console import Files, Json, PackageDirs, err, out, resolve, write_json
-from urdf_gibbs.lint import check as lint
+from urdf_gibbs.lint.check import check as lint
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 

@@ -67,6 +67,7 @@ class Link:
     visuals: tuple[Shape, ...] = ()
     collisions: tuple[Shape, ...] = ()
     line: int = 0
+    inertial_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,8 @@ class Reader:
         what = f'link "{name}"'
         inertial = self.inertial(element, what)
         visuals = self.shapes(element, "visual", what)
-        return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line)
+        line = next((child.line for child in element.children if child.tag == "inertial"), 0)
+        return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line, line)
 
     def inertial(self, link: Element, what: str) -> Inertia | None:
         errors = self.findings.mistakes
