@@ -40,9 +40,8 @@ def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> l
     if tree is not None:
         check_idle(urdf, assemble(urdf, tree, "fixed"))
         subject = Subject(urdf, tree.root, shapes)
-        check_bodies(subject)
+        check_bodies(subject, check_sizes(subject))
         check_joints(subject)
-        check_sizes(subject)
         check_mirror(subject)
         shapes.tell_what_was_skipped()
     return sorted(urdf.findings.items, key=lambda finding: finding.line)

@@ -13,7 +13,8 @@ from urdf_gibbs.robot.urdf import BOUNDED, ONE_DOF, UrdfJoint
 
 TURNS = 2.0 * 2.0 * math.pi + 0.1  # rad: two turns either way
 FAST = 100.0  # rad/s or m/s
-FASTEST = 1_000.0
+FASTEST = 1e5
+UNBOUNDED = 1e6  # rad or m: a limit that means none
 STRONGEST = 1e5  # N m or N
 FAR = 20.0  # times the usual distance of a joint from its parent,
 FAR_LEAST = 3.0  # m
@@ -23,25 +24,35 @@ GAP = 0.5  # of the smaller of two neighbours
 
 def check_joints(subject: Subject) -> None:
     """Each joint by itself, and beside the others."""
-    for joint in subject.urdf.joints:
-        if joint.type != "fixed":
-            _limits(subject, joint)
-            _friction(subject, joint)
+    moving = [joint for joint in subject.urdf.joints if joint.type != "fixed"]
+    motors = [joint for joint in moving if joint.mimic is None]
+    none = len(motors) > 1 and all(joint.effort == 0.0 or joint.velocity == 0.0 for joint in motors)
+    for joint in moving:
+        if joint.mimic is None:
+            _motor(subject, joint, none)
+        _limits(subject, joint)
+        _friction(subject, joint)
     _distances(subject)
     _axes(subject)
     _gaps(subject)
+
+
+def _motor(subject: Subject, joint: UrdfJoint, none: bool) -> None:
+    """Effort and velocity of zero or less. none: all joints have them, so that the file tells of no motor."""
+    findings, what = subject.findings, f'joint "{joint.name}" <limit>'
+    units = ("N", "m/s") if joint.type == "prismatic" else ("N m", "rad/s")
+    for name, value, unit in zip(("effort", "velocity"), (joint.effort, joint.velocity), units, strict=True):
+        if value == 0.0:
+            expected = f"what the motor can do, in {unit}: with zero a controller does nothing"
+            (findings.note if none else findings.warning)("zero-limit", joint.line, what, f'{name}="0"', expected)
+        elif value < 0.0:
+            findings.warning("negative-limit", joint.line, what, f'{name}="{value:g}"', f"a positive number of {unit}")
 
 
 def _limits(subject: Subject, joint: UrdfJoint) -> None:
     findings, what = subject.findings, f'joint "{joint.name}" <limit>'
     line = joint.line
     unit = "m" if joint.type == "prismatic" else "rad"
-    if joint.mimic is None:
-        for name, value, of in (("effort", joint.effort, "N m" if unit == "rad" else "N"), ("velocity", joint.velocity, f"{unit}/s")):
-            if value == 0.0:
-                findings.warning("zero-limit", line, what, f'{name}="0"', f"what the motor can do, in {of}: a controller that heeds it does nothing")
-            elif value < 0.0:
-                findings.warning("negative-limit", line, what, f'{name}="{value:g}"', f"a positive number of {of}")
     if FAST < joint.velocity < math.inf:
         value = f"velocity {joint.velocity:g} {unit}/s"
         say = findings.warning if joint.velocity > FASTEST else findings.note
@@ -55,7 +66,10 @@ def _limits(subject: Subject, joint: UrdfJoint) -> None:
     largest = max((abs(x) for x in ends), default=0.0)
     if len(ends) == 2 and joint.lower == joint.upper and joint.mimic is None:
         findings.note("no-range", line, what, f"lower and upper {joint.lower:g}", "a range, or a fixed joint")
-    if joint.type == "revolute" and largest > TURNS:
+    if largest > UNBOUNDED:
+        expected = "a continuous joint, where there is no limit" if unit == "rad" else "what it can do"
+        findings.note("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} {unit}", expected)
+    elif joint.type == "revolute" and largest > TURNS:
         degrees = f"; as degrees {math.radians(joint.lower):.3g} to {math.radians(joint.upper):.3g} rad" if len(ends) == 2 and largest < 4000.0 else ""
         expected = f"at most two turns, 12.6 rad, or a continuous joint{degrees}"
         findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} rad", expected)

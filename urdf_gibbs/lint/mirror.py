@@ -23,7 +23,8 @@ OFTEN = 0.25  # of the pairs: what differs as often is how the file is made, and
 MASS = 0.02
 MOMENT = 0.2  # of the largest
 TENSOR = 0.25
-CENTRE, CENTRE_FAR = 0.02, 0.1  # of the length scale of the link
+CENTRE, CENTRE_WARN = 0.02, 0.15  # of the size of the link is noted, and warned of,
+CENTRE_FAR = 0.1  # where it is so much of the distance from the link's origin
 LIMIT = 0.02  # rad or m
 EFFORT = 0.02
 
@@ -37,6 +38,8 @@ class Difference:
     element: str
     value: str
     expected: str
+    same_part: bool = False  # the numbers are alike in the links' own frames: one part, mounted twice
+    slight: bool = False
 
 
 class Pairs:
@@ -87,8 +90,9 @@ def check_mirror(subject: Subject) -> None:
     for code in dict.fromkeys(one.code for one in differences):
         of_code = [one for one in differences if one.code == code]
         often = len(pairs.pairs) >= FEW and len(of_code) > max(1.0, OFTEN * len(pairs.pairs))
+        mounted = sum(one.same_part for one in of_code) > 1
         for one in of_code:
-            say = subject.findings.note if often else subject.findings.warning
+            say = subject.findings.note if often or one.slight or (mounted and one.same_part) else subject.findings.warning
             say(one.code, one.line, one.element, one.value, one.expected)
 
 
@@ -97,8 +101,8 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
     A, B = subject.inertial(a), subject.inertial(b)
     line = subject.links[a].inertial_line or subject.links[a].line
 
-    def differs(code: str, part: str, value: str, expected: str) -> list[Difference]:
-        return [Difference(code, line, f'link "{a}" <{part}>', value, f'{expected} of its twin "{b}"')]
+    def differs(code: str, part: str, value: str, expected: str, same: bool = False, slight: bool = False) -> list[Difference]:
+        return [Difference(code, line, f'link "{a}" <{part}>', value, f'{expected} of its twin "{b}"', same, slight)]
 
     if not (subject.matters(a) or subject.matters(b)):
         return []
@@ -120,25 +124,32 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
         turned = [subject.turn(one) for one in (a, b)]
         shown_ = [turn @ tensor @ turn.T for turn, tensor in zip(turned, tensors, strict=True)]
         if float(np.abs(pairs.mirror @ shown_[0] @ pairs.mirror - shown_[1]).max()) > TENSOR * largest:
-            found += differs("unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those")
+            found += differs("unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those", _alike(*tensors))
     if pairs.stand_alike(a, b):
         assert pairs.mirror is not None
         places = [subject.turn(one) @ np.array(inertial.centre_of_mass) for one, inertial in ((a, A), (b, B))]
         off = float(np.linalg.norm(pairs.mirror @ places[0] - places[1]))
         length = max(float(np.linalg.norm(x)) for x in places)
         hull = subject.hull(a)
-        if off > max(CENTRE_FAR * length, CENTRE * (hull.size if hull is not None else subject.reach)):
-            found += differs("unlike-centre", "inertial", f"a centre of mass {off:.3g} m off", "the mirror image of that")
+        size = hull.size if hull is not None else subject.reach
+        if off > max(CENTRE_FAR * length, CENTRE * size):
+            same = _alike(np.array(A.centre_of_mass), np.array(B.centre_of_mass))
+            value = f"a centre of mass {off:.3g} m off"
+            found += differs("unlike-centre", "inertial", value, "the mirror image of that", same, off < CENTRE_WARN * size)
     return found
+
+
+def _alike(one: Array, other: Array) -> bool:
+    return bool(np.abs(one - other).max() <= 1e-3 * np.abs(one).max())
 
 
 def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
     subject = pairs.subject
     J, K = subject.above[a], subject.above[b]
 
-    def differs(code: str, part: str, value: str, expected: str) -> list[Difference]:
+    def differs(code: str, part: str, value: str, expected: str, same: bool = False) -> list[Difference]:
         element = f'joint "{J.name}"' + (f" <{part}>" if part else "")
-        return [Difference(code, J.line, element, value, f'{expected} of its twin "{K.name}"')]
+        return [Difference(code, J.line, element, value, f'{expected} of its twin "{K.name}"', same)]
 
     if J.parent != K.parent and pairs.twin.get(J.parent, K.parent) != K.parent:
         return differs("unlike-parent", "parent", f'link "{J.parent}"', f'"{pairs.twin[J.parent]}", or the twin of "{K.parent}", the parent')
@@ -151,7 +162,8 @@ def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
     if pairs.mirror is not None and before:
         if not pairs.stand_alike(a, b):
             gap = pairs._gap(a, b, pairs.mirror)
-            found += differs("unlike-origin", "origin", f"at q = 0 {gap:.3g} m off", "the mirror image of that")
+            same = _alike(np.array(J.pose[1]), np.array(K.pose[1]))
+            found += differs("unlike-origin", "origin", f"at q = 0 {gap:.3g} m off", "the mirror image of that", same)
         elif J.type in ONE_DOF:
             axes = [subject.turn(one) @ np.array(joint.axis) for one, joint in ((a, J), (b, K))]
             angle = math.degrees(math.acos(min(1.0, abs(float(pairs.mirror @ axes[0] @ axes[1])))))

@@ -8,12 +8,13 @@ from urdf_gibbs.lint.hulls import Hull
 from urdf_gibbs.lint.subject import Subject
 from urdf_gibbs.robot.urdf import Link
 
-UNLIKE = 20.0  # times the size of the link's other shapes,
-HUGE = 30.0  # and of the robot's reach and the usual size of a shape
+UNLIKE, MILLIMETRES = 20.0, 300.0  # times the size of the link's other shapes is noted, and warned of
+HUGE = 30.0  # times the robot's reach and the usual size of a shape
 
 
-def check_sizes(subject: Subject) -> None:
-    """Compare the shapes of each link with each other, and with those of the whole robot."""
+def check_sizes(subject: Subject) -> set[str]:
+    """Compare the shapes of each link with each other, and with those of the whole robot: the links whose shapes are warned of."""
+    doubtful = set()
     hulls: dict[tuple[str, str], Hull] = {}
     for name, link in subject.links.items():
         for kind in ("visuals", "collisions"):
@@ -30,13 +31,17 @@ def check_sizes(subject: Subject) -> None:
         if usual > 0.0 and (hull.size > HUGE * max(usual, subject.reach) or hull.size * HUGE**2 < usual):
             value, expected = f"a shape {hull.size:.3g} m long", f"about {usual:.2g} m{_hint(link, kind, hull.size / usual)}"
             subject.findings.warning("shape-size", line, element, value, expected)
+            doubtful.add(name)
         elif other is not None and hull.size > UNLIKE * other.size:
             value = f"a shape {hull.size:.3g} m long"
             expected = f"about {other.size:.2g} m, as the other shapes of the link{_hint(link, kind, hull.size / other.size)}"
-            subject.findings.warning("shape-size", line, element, value, expected)
+            warn = hull.size > MILLIMETRES * other.size
+            (subject.findings.warning if warn else subject.findings.note)("shape-size", line, element, value, expected)
+            doubtful |= {name} if warn else set()
         elif other is not None and kind == "collisions" and _apart(hull, other):
             value = f"a collision {float(np.linalg.norm(hull.centre - other.centre)):.3g} m from the visual"
             subject.findings.note("shapes-apart", line, element, value, "shapes in one place")
+    return doubtful
 
 
 def _apart(one: Hull, other: Hull) -> bool:

@@ -77,6 +77,17 @@ class Subject:
         own, whole = self.inertial(name), self.of_body[self.body[name]]
         return own.mass > MINOR * whole.mass or trace(own) > MINOR * trace(whole)
 
+    def trace_of_body(self, name: str) -> float:
+        """The trace of the inertia of all that a link is fixed to [kg m2]."""
+        return trace(self.of_body[self.body[name]])
+
+    def is_foot(self, name: str) -> bool:
+        """Whether a link is fixed to the root of a robot that is one chain: most of these are bolted to the ground, and its mass rests."""
+        if self.body[name] != self.root:
+            return False
+        moving = [joint for one in self.members[self.root] for joint in self.below.get(one, ()) if joint.type != "fixed"]
+        return len(moving) == 1
+
     def hull(self, name: str) -> Hull | None:
         """The hull of what the inertia of a link may stand for, in the link's frame: its own shapes and those of links without inertia that
         are fixed to it; where there are none, all shapes that are fixed to it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.plausible import check_inertia, check_limits, checked_axis
+from urdf_gibbs.robot.plausible import FULL_TURN, Doubt, check_angles, check_limits, checked_axis, inertia_doubt
 from urdf_gibbs.robot.spatial import (
     EYE3,
     IDENTITY,
@@ -112,6 +112,7 @@ class Urdf:
     joints: list[UrdfJoint] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)  # joints of which only the name could be read
     flexible: dict[str, Specification] = field(default_factory=dict)  # by link
+    doubts: list[Doubt] = field(default_factory=list)  # of inertias, until the joints are known
 
 
 def read(root: Element, findings: Findings) -> Urdf:
@@ -134,6 +135,7 @@ def read(root: Element, findings: Findings) -> Urdf:
                 urdf.joints.append(joint)
             else:
                 urdf.unread.add(element.attributes.get("name", ""))
+    urdf.doubts = reader.doubts
     return urdf
 
 
@@ -143,6 +145,7 @@ class Reader:
     def __init__(self, findings: Findings, materials: dict[str, Element]) -> None:
         self.findings = findings
         self.materials = materials
+        self.doubts: list[Doubt] = []
 
     # numbers ------------------------------------------------------------------------------------
 
@@ -188,6 +191,8 @@ class Reader:
             return IDENTITY
         xyz = self.vector(element, what, "xyz", ZERO3)
         rpy = self.vector(element, what, "rpy", ZERO3)
+        if max(map(abs, rpy)) > FULL_TURN:
+            check_angles(self.findings, element.line, what, rpy)
         if rpy == ZERO3:
             return IDENTITY if xyz == ZERO3 else (EYE3, xyz)
         return rotation_from_rpy(*rpy), xyz
@@ -216,16 +221,15 @@ class Reader:
         if name is None:
             return None
         what = f'link "{name}"'
-        inertial = self.inertial(element, what)
+        inertial = self.inertial(element, name, what)
         visuals = self.shapes(element, "visual", what)
         line = next((child.line for child in element.children if child.tag == "inertial"), 0)
         return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line, line)
 
-    def inertial(self, link: Element, what: str) -> Inertia | None:
+    def inertial(self, link: Element, name: str, what: str) -> Inertia | None:
         errors = self.findings.mistakes
         element = self.only(link, "inertial", what)
         if element is None:
-            self.findings.warning("no-inertial", link.line, what, "no <inertial>", "mass and inertia; it counts as zero mass")
             return None
         R, com = self.origin(element, what)
         mass_element, inertia_element = self.only(element, "mass", what), self.only(element, "inertia", what)
@@ -247,9 +251,11 @@ class Reader:
         inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
         if R is not EYE3:
             inertia = multiply(multiply(R, inertia), transpose(R))
-        if self.findings.mistakes == errors:
-            check_inertia(self.findings, inertia_element.line, what, mass, inertia)
-        return Inertia(mass, com, inertia)
+        body = Inertia(mass, com, inertia)
+        doubt = inertia_doubt(name, inertia_element.line, body) if self.findings.mistakes == errors else None
+        if doubt is not None:
+            self.doubts.append(doubt)
+        return body
 
     def shapes(self, link: Element, tag: str, what: str) -> tuple[Shape, ...]:
         shapes = []
