@@ -131,7 +131,7 @@ def test_file_without_fault_loads_without_warning(tmp_path: Path) -> None:
 
 def test_many_findings_make_one_warning_that_counts_the_others() -> None:
     robot_, caught = loaded(robot('<link name="a"/>\n<link name="b"/>\n', joint("j", "revolute", "a", "b", axis=(0, 0, 2), limit="")))
-    assert [finding.code for finding in robot_.findings] == ["no-inertial", "no-inertial", "axis-length", "no-limit"]
+    assert [finding.code for finding in robot_.findings] == ["axis-length", "no-limit", "no-inertial", "no-inertial"]
     assert [message.category for message in caught] == [UrdfWarning]
     assert "and 3 more" in str(caught[0].message)
 

@@ -129,7 +129,7 @@ def _gaps(subject: Subject) -> None:
         size = min(float(np.ptp(box, axis=0).max()) for box in (one, other))
         if gap > GAP * size and gap > 0.01 * subject.reach:
             value = f"the shapes of its two links {gap:.3g} m apart at q = 0"
-            subject.findings.note("gap", joint.line, f'joint "{joint.name}" <origin>', value, "links that meet at their joint: is a sign wrong?")
+            subject.findings.warning("gap", joint.line, f'joint "{joint.name}" <origin>', value, "links that meet at their joint: is a sign wrong?")
 
 
 def _box(subject: Subject, body: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
