@@ -173,7 +173,7 @@ def _counted_twice(subject: Subject) -> None:
             same = seen.setdefault((inertial.mass, tuple(float(f"{x:.4g}") for x in moments)), [])
             for other, there in same:
                 if float(np.linalg.norm(place - there)) <= 1e-6 + 1e-3 * subject.reach:
-                    value = f"{inertial.mass:.3g} kg and an inertia that are those of link \"{other}\", which it is fixed to"
+                    value = f'{inertial.mass:.3g} kg and an inertia that are those of link "{other}", which it is fixed to'
                     _say(subject, "warning", "counted-twice", subject.links[name], "inertial", value, "a mass in one of the two links")
             same.append((name, place))
 

@@ -14,7 +14,8 @@ from urdf_gibbs.robot.urdf import BOUNDED, ONE_DOF, UrdfJoint
 TURNS = 2.0 * 2.0 * math.pi + 0.1  # rad: two turns either way
 FAST = 100.0  # rad/s or m/s
 FASTEST = 1e5
-UNBOUNDED = 1e6  # rad or m: a limit that means none
+UNBOUNDED = 1e6  # rad or m: a limit that means none,
+ROUND = (100.0, 1e3, 1e4, 1e5, 1e6)  # as these do on both sides
 STRONGEST = 1e5  # N m or N
 FAR = 20.0  # times the usual distance of a joint from its parent,
 FAR_LEAST = 3.0  # m
@@ -66,11 +67,15 @@ def _limits(subject: Subject, joint: UrdfJoint) -> None:
     largest = max((abs(x) for x in ends), default=0.0)
     if len(ends) == 2 and joint.lower == joint.upper and joint.mimic is None:
         findings.note("no-range", line, what, f"lower and upper {joint.lower:g}", "a range, or a fixed joint")
-    if largest > UNBOUNDED:
-        expected = "a continuous joint, where there is no limit" if unit == "rad" else "what it can do"
+    if largest > UNBOUNDED or (joint.lower == -joint.upper and largest in ROUND):
+        expected = "a continuous joint, where there is no limit" if unit == "rad" else "how far it can go"
         findings.note("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} {unit}", expected)
     elif joint.type == "revolute" and largest > TURNS:
-        degrees = f"; as degrees {math.radians(joint.lower):.3g} to {math.radians(joint.upper):.3g} rad" if len(ends) == 2 and largest < 4000.0 else ""
+        degrees = (
+            f"; as degrees {math.radians(joint.lower):.3g} to {math.radians(joint.upper):.3g} rad"
+            if len(ends) == 2 and largest < 4000.0
+            else ""
+        )
         expected = f"at most two turns, 12.6 rad, or a continuous joint{degrees}"
         findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} rad", expected)
     elif joint.type == "prismatic" and largest > max(10.0, 10.0 * subject.reach):
@@ -81,7 +86,9 @@ def _friction(subject: Subject, joint: UrdfJoint) -> None:
     for name, value in (("damping", joint.damping), ("friction", joint.friction)):
         if value < 0.0:
             element = f'joint "{joint.name}" <dynamics>'
-            subject.findings.warning("negative-damping", joint.line, element, f'{name}="{value:g}"', "zero or more: a negative one makes energy")
+            subject.findings.warning(
+                "negative-damping", joint.line, element, f'{name}="{value:g}"', "zero or more: a negative one makes energy"
+            )
 
 
 def _distances(subject: Subject) -> None:
@@ -95,7 +102,9 @@ def _distances(subject: Subject) -> None:
         if length > FAR * usual:
             what = f'joint "{joint.name}" <origin>'
             hint = "; in mm it would fit" if length * 1e-3 < FAR * usual else ""
-            subject.findings.warning("far-joint", joint.line, what, f"{length:.4g} m from its parent link", f"about {usual:.2g} m, as the others{hint}")
+            subject.findings.warning(
+                "far-joint", joint.line, what, f"{length:.4g} m from its parent link", f"about {usual:.2g} m, as the others{hint}"
+            )
     if len(others) >= 3 and others[len(others) // 2] > 10.0:
         usual = others[len(others) // 2]
         subject.findings.warning("far-joint", 1, "<robot>", f"joints {usual:.4g} m apart", "lengths in m; in mm they would fit a robot's")
@@ -109,7 +118,9 @@ def _axes(subject: Subject) -> None:
     if count >= SAME_AXIS and count == len(turning) - 1:
         odd = next(joint for joint in turning if lines[joint.name] != common)
         value = f"an axis along {direction(np.array(odd.axis))} of its frame"
-        subject.findings.warning("odd-axis", odd.line, f'joint "{odd.name}" <axis>', value, f"{common}, as of all {count} other joints that turn")
+        subject.findings.warning(
+            "odd-axis", odd.line, f'joint "{odd.name}" <axis>', value, f"{common}, as of all {count} other joints that turn"
+        )
 
 
 def _line(joint: UrdfJoint) -> str:
@@ -129,7 +140,9 @@ def _gaps(subject: Subject) -> None:
         size = min(float(np.ptp(box, axis=0).max()) for box in (one, other))
         if gap > GAP * size and gap > 0.01 * subject.reach:
             value = f"the shapes of its two links {gap:.3g} m apart at q = 0"
-            subject.findings.warning("gap", joint.line, f'joint "{joint.name}" <origin>', value, "links that meet at their joint: is a sign wrong?")
+            subject.findings.warning(
+                "gap", joint.line, f'joint "{joint.name}" <origin>', value, "links that meet at their joint: is a sign wrong?"
+            )
 
 
 def _box(subject: Subject, body: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:

@@ -124,7 +124,9 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
         turned = [subject.turn(one) for one in (a, b)]
         shown_ = [turn @ tensor @ turn.T for turn, tensor in zip(turned, tensors, strict=True)]
         if float(np.abs(pairs.mirror @ shown_[0] @ pairs.mirror - shown_[1]).max()) > TENSOR * largest:
-            found += differs("unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those", _alike(*tensors))
+            found += differs(
+                "unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those", _alike(*tensors)
+            )
     if pairs.stand_alike(a, b):
         assert pairs.mirror is not None
         places = [subject.turn(one) @ np.array(inertial.centre_of_mass) for one, inertial in ((a, A), (b, B))]
@@ -152,7 +154,9 @@ def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
         return [Difference(code, J.line, element, value, f'{expected} of its twin "{K.name}"', same)]
 
     if J.parent != K.parent and pairs.twin.get(J.parent, K.parent) != K.parent:
-        return differs("unlike-parent", "parent", f'link "{J.parent}"', f'"{pairs.twin[J.parent]}", or the twin of "{K.parent}", the parent')
+        return differs(
+            "unlike-parent", "parent", f'link "{J.parent}"', f'"{pairs.twin[J.parent]}", or the twin of "{K.parent}", the parent'
+        )
     if J.type != K.type:
         return differs("unlike-type", "", f'type="{J.type}"', f'the type "{K.type}"')
     if J.type == "fixed":
@@ -181,7 +185,9 @@ def _limits(J: UrdfJoint, K: UrdfJoint, differs: object) -> list[Difference]:
         same = max(abs(J.lower - K.lower), abs(J.upper - K.upper)) < LIMIT
         opposite = max(abs(J.lower + K.upper), abs(J.upper + K.lower)) < LIMIT
         if not (same or opposite):
-            found += differs("unlike-limits", "limit", f"{J.lower:.4g} to {J.upper:.4g}", f"the {K.lower:.4g} to {K.upper:.4g}, or its negative,")
+            found += differs(
+                "unlike-limits", "limit", f"{J.lower:.4g} to {J.upper:.4g}", f"the {K.lower:.4g} to {K.upper:.4g}, or its negative,"
+            )
     for what, one, other in (("effort", J.effort, K.effort), ("velocity", J.velocity, K.velocity)):
         if one != other and abs(one - other) > EFFORT * max(abs(one), abs(other)):
             found += differs("unlike-limits", "limit", f"{what} {one:.4g}", f"the {other:.4g}")

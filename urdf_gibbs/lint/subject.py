@@ -11,7 +11,7 @@ from urdf_gibbs.lint.hulls import Hull, hull_of
 from urdf_gibbs.lint.shapes import Shapes
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.spatial import IDENTITY, NO_INERTIA, Inertia, Pose, compose, joined, moved
-from urdf_gibbs.robot.urdf import Link, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import Urdf, UrdfJoint
 
 Array = NDArray[np.float64]
 MINOR = 0.02  # of the mass and of the inertia of the body that it is fixed to: what weighs less hardly matters
