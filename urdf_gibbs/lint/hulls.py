@@ -39,10 +39,15 @@ class Hull:
         """The longest edge of the box about it [m]."""
         return float(np.ptp(self.points, axis=0).max())
 
-    @property
+    @cached_property
     def box(self) -> Array:
         """The least and the greatest coordinates (2, 3) [m]."""
         return np.stack([self.points.min(axis=0), self.points.max(axis=0)])
+
+    def box_at(self, pose: Pose) -> Array:
+        """The least and the greatest coordinates (2, 3) [m] of the solid at ``pose``."""
+        points = self.points @ np.reshape(pose[0], (3, 3)).T + np.array(pose[1])
+        return np.stack([points.min(axis=0), points.max(axis=0)])
 
     def outside(self, point: Array) -> float:
         """How far a point (3,) is out of the solid [m], never more than the true distance; negative inside."""

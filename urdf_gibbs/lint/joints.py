@@ -6,11 +6,13 @@ import math
 from collections import Counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from urdf_gibbs.lint.bodies import direction
 from urdf_gibbs.lint.subject import Subject
 from urdf_gibbs.robot.urdf import BOUNDED, ONE_DOF, UrdfJoint
 
+Array = NDArray[np.float64]
 TURNS = 2.0 * 2.0 * math.pi + 0.1  # rad: two turns either way
 FAST = 100.0  # rad/s or m/s
 FASTEST = 1e5
@@ -57,8 +59,8 @@ def _limits(subject: Subject, joint: UrdfJoint) -> None:
     if FAST < joint.velocity < math.inf:
         value = f"velocity {joint.velocity:g} {unit}/s"
         say = findings.warning if joint.velocity > FASTEST else findings.note
-        degrees = unit == "rad" and math.radians(joint.velocity) < 30.0
-        say("large-limit", line, what, value, f"below {FAST:g}{'; is it in degrees?' if degrees else ''}; leave out what is not known")
+        slow = unit == "rad" and math.radians(joint.velocity) < 30.0
+        say("large-limit", line, what, value, f"below {FAST:g}{'; is it in degrees?' if slow else ''}; leave out what is not known")
     if STRONGEST < joint.effort < math.inf:
         findings.note("large-limit", line, what, f"effort {joint.effort:g}", f"below {STRONGEST:g}; leave out what is not known")
     if joint.type not in BOUNDED:
@@ -129,14 +131,14 @@ def _line(joint: UrdfJoint) -> str:
 
 def _gaps(subject: Subject) -> None:
     """Neighbours whose shapes stand apart at q = 0: an origin with a wrong number, or a shape that stands elsewhere."""
+    boxes = {body: _box(subject, body) for body in subject.members}
     for joint in subject.urdf.joints:
         if joint.type not in ONE_DOF or joint.parent not in subject.poses:
             continue
-        one, other = (_box(subject, body) for body in (subject.body[joint.parent], subject.body[joint.child]))
+        one, other = boxes[subject.body[joint.parent]], boxes[subject.body[joint.child]]
         if one is None or other is None:
             continue
-        apart = np.maximum(0.0, np.maximum(one[0] - other[1], other[0] - one[1]))
-        gap = float(np.linalg.norm(apart))
+        gap = float(np.linalg.norm(np.maximum(0.0, np.maximum(one[0] - other[1], other[0] - one[1]))))
         size = min(float(np.ptp(box, axis=0).max()) for box in (one, other))
         if gap > GAP * size and gap > 0.01 * subject.reach:
             value = f"the shapes of its two links {gap:.3g} m apart at q = 0"
@@ -145,13 +147,13 @@ def _gaps(subject: Subject) -> None:
             )
 
 
-def _box(subject: Subject, body: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+def _box(subject: Subject, body: str) -> Array | None:
     """The box (2, 3) in the root's axes about all shapes that are fixed to each other."""
     boxes = []
     for name in subject.members[body]:
         hull = subject.shapes.of(subject.links[name])
         if hull is not None:
-            boxes.append(hull.moved(subject.poses[name]).box)
+            boxes.append(hull.box_at(subject.poses[name]))
     if not boxes:
         return None
     return np.stack([np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)])

@@ -57,7 +57,7 @@ class Shapes:
         size = geometry.size
         if geometry.kind == "mesh":
             points = self._mesh(geometry.filename)
-            return None if points is None else points * np.array(geometry.scale)
+            return None if points is None else np.multiply(points, geometry.scale)
         if geometry.kind == "box":
             return 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.array(size)
         angles = np.arange(AROUND) * (2.0 * math.pi / AROUND)
