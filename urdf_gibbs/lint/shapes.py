@@ -57,7 +57,10 @@ class Shapes:
         size = geometry.size
         if geometry.kind == "mesh":
             points = self._mesh(geometry.filename)
-            return None if points is None else np.multiply(points, geometry.scale)
+            if points is None:
+                return None
+            scaled: Array = points * np.array(geometry.scale)
+            return scaled
         if geometry.kind == "box":
             return 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.array(size)
         angles = np.arange(AROUND) * (2.0 * math.pi / AROUND)
