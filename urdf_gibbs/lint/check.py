@@ -6,10 +6,13 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from urdf_gibbs.arguments import folders
 from urdf_gibbs.lint.bodies import check_bodies
 from urdf_gibbs.lint.idle import check_idle
 from urdf_gibbs.lint.joints import check_joints
+from urdf_gibbs.lint.magnitudes import check_magnitudes
 from urdf_gibbs.lint.mirror import check_mirror
 from urdf_gibbs.lint.shapes import Shapes, check_meshes
 from urdf_gibbs.lint.sizes import check_sizes
@@ -38,10 +41,15 @@ def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> l
     shapes = Shapes(urdf, folders(package_dirs))
     check_meshes(urdf, shapes.folders)
     if tree is not None:
-        check_idle(urdf, assemble(urdf, tree, "fixed"))
-        subject = Subject(urdf, tree.root, shapes)
-        check_bodies(subject, check_sizes(subject))
-        check_joints(subject)
-        check_mirror(subject)
+        with np.errstate(all="ignore"):  # numbers near the largest there are overflow when squared
+            check_idle(urdf, assemble(urdf, tree, "fixed"))
+            if not check_magnitudes(urdf):
+                _check_physics(Subject(urdf, tree.root, shapes))
         shapes.tell_what_was_skipped()
     return sorted(urdf.findings.items, key=lambda finding: finding.line)
+
+
+def _check_physics(subject: Subject) -> None:
+    check_bodies(subject, check_sizes(subject))
+    check_joints(subject)
+    check_mirror(subject)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.robot.spatial import Pose
 
 Array = NDArray[np.float64]
+FLAT = 1e-9  # m: less is a plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ def hull_of(points: Array) -> Hull | None:
     """The convex hull of points (n, 3); None where they have none: fewer than four, or all in a plane."""
     from scipy.spatial import ConvexHull, QhullError
 
-    if len(points) < 4 or not np.isfinite(points).all():
+    if len(points) < 4 or not np.isfinite(points).all() or np.ptp(points, axis=0).min() < FLAT:
         return None
     try:
         found = ConvexHull(points)

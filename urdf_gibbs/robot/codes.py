@@ -150,6 +150,7 @@ CODES = {
         ("note",), "checks against shapes that were not made", "Install what reads meshes: pip install 'urdf-gibbs[check]'."
     ),
     "not-examined": Code(("note",), "a search that would take too long", "Nothing; the message says what was left out."),
+    "large-number": Code(("warning",), "a number that no robot has", "Look for a wrong exponent."),
     "friction": Code(("error", "warning"), "a coefficient of friction that cannot be used", "Write one number of zero or more."),
     "unknown-element": Code(("warning",), "an unknown element in <urdf_gibbs>", "Correct its name."),
     "unknown-attribute": Code(("warning",), "an unknown attribute of <flexible>", "Correct its name."),
