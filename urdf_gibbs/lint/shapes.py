@@ -92,7 +92,8 @@ class Shapes:
             points, up_axis = mesh_vertices(path, self.folders.folders(filename, path))
         except (MeshError, OSError) as problem:
             line, what = self._first(filename)
-            self.urdf.findings.warning("mesh-unreadable", line, what, f'filename="{filename}"', f"a mesh that can be read: {problem}")
+            reason = str(problem).removeprefix(f"{path}: ")
+            self.urdf.findings.warning("mesh-unreadable", line, what, f'filename="{filename}"', f"a mesh that can be read: {reason}")
             return None
         hull = hull_of(points)
         corners = points if hull is None else hull.points
