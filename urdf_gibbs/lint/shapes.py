@@ -62,7 +62,8 @@ class Shapes:
             scaled: Array = points * np.array(geometry.scale)
             return scaled
         if geometry.kind == "box":
-            return 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.array(size)
+            corners: Array = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * np.array(size)
+            return corners
         angles = np.arange(AROUND) * (2.0 * math.pi / AROUND)
         radius = size[0] / math.cos(math.pi / AROUND)  # about the circle, not within it
         circle = np.column_stack([np.cos(angles), np.sin(angles)])
