@@ -91,11 +91,23 @@ def test_lines_are_as_compilers_print_them(folder: Path) -> None:
 
 def test_sarif_is_valid_and_says_the_same(folder: Path, tmp_path: Path) -> None:
     """Read by models of SARIF 2.1.0 that are written apart; what it says is compared with check()."""
-    run("star robot.urdf", str(ug.model_path("rocker_arm")), "good.urdf", "--ignore", "no-limit", "--sarif", "out.sarif")
+    run(
+        "star robot.urdf",
+        str(ug.model_path("rocker_arm")),
+        "good.urdf",
+        "gone.urdf",
+        "--ignore",
+        "no-limit",
+        "--sarif",
+        "out.sarif",
+        code=1,
+    )
     text = (folder / "out.sarif").read_text()
     (whole,) = Sarif.model_validate_json(text).runs
     assert json.loads(text)["version"] == "2.1.0"
-    expected = [(path, one) for path in (folder / "star robot.urdf", ug.model_path("rocker_arm")) for one in ug.check(path)]
+    expected = [
+        (path, one) for path in (folder / "star robot.urdf", ug.model_path("rocker_arm"), folder / "gone.urdf") for one in ug.check(path)
+    ]
     results = json.loads(text)["runs"][0]["results"]
     rules = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
     assert whole.results is not None and len(whole.results) == len(results) == len(expected) > 25
@@ -103,10 +115,10 @@ def test_sarif_is_valid_and_says_the_same(folder: Path, tmp_path: Path) -> None:
         place = result["locations"][0]["physicalLocation"]
         assert (result["ruleId"], result["level"]) == (finding.code, finding.severity)
         assert rules[result["ruleIndex"]]["id"] == finding.code
-        assert place["region"]["startLine"] == finding.line
+        assert place["region"]["startLine"] == max(1, finding.line)  # a file that is not there has no lines
         assert ("suppressions" in result) == (finding.code == "no-limit")
         uri = place["artifactLocation"]["uri"]
-        assert uri == ("star%20robot.urdf" if path.parent == folder else path.absolute().as_uri())
+        assert uri == (path.name.replace(" ", "%20") if path.parent == folder else path.absolute().as_uri())
     assert len({rule["id"] for rule in rules}) == len(rules)
 
 

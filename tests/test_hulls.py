@@ -131,7 +131,8 @@ def test_one_mesh_of_a_thousand_links_is_read_once_and_they_are_checked_within_s
     """3 s of CPU for 1,000 links with 10,000 corners each; 30 s would be a reading for each link."""
     trimesh.creation.icosphere(subdivisions=5, radius=0.05).export(tmp_path / "ball.stl")
     ball = '<geometry><mesh filename="ball.stl"/></geometry>'
-    link = f"{inertial(0.5, (0.001, 0.001, 0.001))}<visual>{ball}</visual><collision>{ball}</collision>"
+    small = ball.replace("/></", ' scale="0.9 0.9 0.9"/></')
+    link = f"{inertial(0.5, (0.001, 0.001, 0.001))}<visual>{ball}</visual><collision>{small}</collision>"
     links = "".join(f'<link name="l{i}">{link}</link>' for i in range(1001))
     joints = "".join(
         f'<joint name="j{i}" type="continuous"><parent link="l{i - 1}"/><child link="l{i}"/><origin xyz="0.1 0 0"/><axis xyz="0 {i % 2} {1 - i % 2}"/></joint>'

@@ -101,3 +101,10 @@ def test_opposite_limits_are_those_of_an_axis_that_is_turned(quadruped: str) -> 
     lower, upper = limit.get("lower", ""), limit.get("upper", "")
     limit.attrib.update(lower=str(-float(upper)), upper=str(-float(lower)))
     assert found(ET.tostring(root).decode()) == {}
+
+
+@pytest.mark.parametrize(("sign", "codes"), [("-", set()), ("", {"unlike-inertia"})])
+def test_products_across_the_plane_change_sign(quadruped: str, sign: str, codes: set[str]) -> None:
+    """ixy of 0.0012 on the left is -0.0012 on the right, where y points the other way."""
+    left = edited(quadruped, "fl_thigh", "inertial/inertia", ixy="0.0012")
+    assert set(found(edited(left, "fr_thigh", "inertial/inertia", ixy=f"{sign}0.0012"))) == codes

@@ -162,6 +162,33 @@ def test_many_findings_make_one_warning_that_counts_the_others() -> None:
     assert "and 2 more" in str(caught[0].message)
 
 
+FRAMES = {
+    "an empty root": robot('<link name="a"/>\n', link("b"), joint("j", "continuous", "a", "b", axis=(0, 0, 1))),
+    "a frame behind a fixed joint": robot(link("a"), '<link name="b"/>\n', joint("j", "fixed", "a", "b")),
+    "frames alone": robot('<link name="a"/>\n<link name="b"/>\n', joint("j", "fixed", "a", "b")),
+    "mass fixed to what moves": robot(
+        *(link("a"), '<link name="b"/>\n', link("c"), joint("j", "continuous", "a", "b", axis=(0, 0, 1)), joint("k", "fixed", "b", "c"))
+    ),
+    "a square of round-off": of_inertia('ixx="1e-19" iyy="1e-19" izz="3e-19" ixy="0" ixz="0" iyz="0"'),
+    "a negative round-off": of_inertia('ixx="-1e-18" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'),
+}
+
+
+@pytest.mark.parametrize("text", FRAMES.values(), ids=FRAMES)
+def test_frames_and_round_off_are_notes_without_a_warning(text: str) -> None:
+    robot_, caught = loaded(text)
+    assert {finding.severity for finding in robot_.findings} == {"note"}
+    assert caught == []
+
+
+@pytest.mark.parametrize(("kind", "severity"), [("fixed", "note"), ("continuous", "warning")])
+def test_a_wrong_inertia_counts_where_a_joint_moves_it(kind: str, severity: str) -> None:
+    """Moments 1, 1, 3 of a gram beside a kilogram with 1, 1, 1: together they are those of a body."""
+    wrong = '<inertial><mass value="0.001"/><inertia ixx="0.001" iyy="0.001" izz="0.003" ixy="0" ixz="0" iyz="0"/></inertial>'
+    robot_, _ = loaded(robot(link("a"), f'<link name="b">{wrong}</link>\n', joint("j", kind, "a", "b", axis=(0, 0, 1))))
+    assert [(finding.code, finding.severity) for finding in robot_.findings] == [("triangle-inequality", severity)]
+
+
 def test_blank_lines_before_the_declaration_are_one_warning() -> None:
     robot_, caught = loaded("\n\n" + robot(link("a")))
     assert [(finding.code, finding.line) for finding in robot_.findings] == [("blank-before-xml", 1)]
