@@ -14,6 +14,7 @@ from urdf_gibbs.bundled import example_robots
 GO2 = "go2_description/urdf/go2.urdf"
 PANDA = "panda_description/urdf/panda.urdf"
 TALOS = "talos_data/robots/talos_reduced.urdf"
+A1 = "a1_description/urdf/a1.urdf"
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 UR3 = "ur_description/urdf/ur3_robot.urdf"
 G1 = "g1_description/urdf/g1_29dof_rev_1_0.urdf"
@@ -163,4 +164,6 @@ MISTAKES = [
     Mistake("mimic of itself", PANDA, "panda_finger_joint2", put("mimic", joint="panda_finger_joint2")),
     Mistake("parent of the other leg", GO2, "FL_calf_joint", put("parent", link="FR_thigh")),
     Mistake("inertia of a unit", SOLO, "HL_LOWER_LEG", put("inertial/inertia", ixx="1", iyy="1", izz="1", ixy="0", ixz="0", iyz="0")),
+    # Found wanting once the checks were there.
+    Mistake("wrong sign of a hip", A1, "RL_hip_joint", component("origin", "xyz", 1, -1.0)),
 ]

@@ -25,7 +25,7 @@ def before(robot: str) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.what.replace(" ", "-"))
 def test_a_planted_mistake_is_named(mistake: Mistake) -> None:
-    """A finding that the file did not have before names the link or joint; none of the thirty is missed."""
+    """A finding that the file did not have before names the link or joint; none of them is missed."""
     new = [finding for finding in ug.check(planted(mistake), [SHARE]) if (finding.code, finding.element) not in before(mistake.robot)]
     assert [str(finding) for finding in new if mistake.name in str(finding)], [str(finding) for finding in new]
 

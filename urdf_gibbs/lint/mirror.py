@@ -1,7 +1,7 @@
 """Left links and joints that are not the mirror images of the right ones.
 
 Everything is compared at q = 0 in the frame of the root link, where the choice of the links' own frames does not matter. Places and
-directions are compared in robots most of whose pairs stand as mirror images at q = 0, others are by masses, moments and limits alone.
+directions are compared in robots many of whose pairs stand as mirror images at q = 0, others are by masses, moments and limits alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from urdf_gibbs.robot.urdf import ONE_DOF, UrdfJoint
 Array = NDArray[np.float64]
 SAME_PLACE = 2e-3  # of the robot's reach
 FEW = 3  # pairs: of fewer, one that differs does not stand out
+ALIKE = 0.3  # of the pairs must be mirror images, or the plane between them is not known
 OFTEN = 0.25  # of the pairs: what differs as often is how the file is made, and noted
 MASS = 0.02
 MOMENT = 0.2  # of the largest
@@ -60,8 +61,8 @@ class Pairs:
         return moving or any(subject.inertial(one).mass > 0.0 for one in (a, b))
 
     def _plane(self) -> Array | None:
-        """The reflection (3, 3) that takes most links to their twins; None where none does."""
-        best, most = None, max(FEW - 1, 0.5 * len(self.pairs))
+        """The reflection (3, 3) that takes the most links to their twins; None where none does. One leg of four may stand elsewhere."""
+        best, most = None, max(FEW - 1, ALIKE * len(self.pairs))
         for axis in range(3):
             mirror = np.eye(3)
             mirror[axis, axis] = -1.0
