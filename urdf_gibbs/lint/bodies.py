@@ -151,7 +151,7 @@ def _density(subject: Subject, one: Measured, usual: tuple[float, float] | None)
         hint = "; in grams it would fit" if density > 100.0 * HEAVY and density * 1e-3 < HEAVY else ""
         severity: Severity = "warning" if density > HEAVIEST else "note"
         _say(subject, severity, "density", one.link, "mass", value, f"below {HEAVY:.0f} kg/m3: solid steel has 7850{hint}")
-    elif usual is not None and density > max(least, over * usual[0]) and 0.0 < one.gyration < lean * usual[1]:
+    elif usual is not None and density > max(least, over * usual[0]) and CONCENTRATED < one.gyration < lean * usual[1]:
         expected = f"about {usual[0]:.2g} kg/m3, as its other links; its inertia is that of a smaller mass too"
         _say(subject, "warning", "density", one.link, "mass", value, expected)
     elif usual is not None and density > max(least, DENSE * usual[0]):
