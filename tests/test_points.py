@@ -278,7 +278,7 @@ def test_a_cylinder_gives_end_centres_and_rims() -> None:
 
 def test_a_mesh_that_cannot_be_read_is_skipped_with_a_warning_that_names_the_link() -> None:
     robot = shaped('<mesh filename="a.stl"/>')
-    with pytest.warns(UrdfWarning, match=r"collision meshes of ball \(a\.stl: no such file\);"):
+    with pytest.warns(UrdfWarning, match=r"collisions of ball \(a\.stl: no such file\);"):
         assert resolve_points(robot, "collision") == ()
 
 

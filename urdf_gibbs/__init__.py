@@ -55,7 +55,7 @@ from urdf_gibbs.functions import (
     torque_regressor,
     torque_regressor_blocks,
 )
-from urdf_gibbs.lint import check
+from urdf_gibbs.lint.check import check
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot

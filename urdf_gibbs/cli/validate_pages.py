@@ -11,7 +11,7 @@ import typer
 
 from urdf_gibbs.cli.console import resolve
 from urdf_gibbs.errors import UrdfError
-from urdf_gibbs.lint import check as lint
+from urdf_gibbs.lint.check import check as lint
 from urdf_gibbs.oracle.report import Report
 from urdf_gibbs.robot.model import Robot
 
