@@ -19,6 +19,7 @@ from urdf_gibbs.arguments import Array, flag, one_of, text, triple
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.references import ALIGNED, LOCAL, WORLD
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.engine.composed_derivatives import INVERSE_MATRICES, fill_inverse
 from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
@@ -77,6 +78,7 @@ def kernel(
     frame: str = "",
     point: ArrayLike = (0.0, 0.0, 0.0),
     parameters: bool = False,
+    reference: str = ALIGNED,
     pairs: Iterable[Sequence[int | str]] = (),
     method: str = COMPILED,
 ) -> Callable[..., Array]:
@@ -86,7 +88,8 @@ def kernel(
     baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
     if flag(parameters, "parameters") and gravity is None and QUANTITIES[name].gravity:
         raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
-    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None)
+    reference = one_of(reference, (ALIGNED, WORLD, LOCAL), "reference")
+    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None, reference)
     return kernel_of(robot, name, options, method).entry
 
 
