@@ -83,7 +83,14 @@ def validate(
     pages = None if html is None else Pages(html, len(cases), package_dir or [])
     pinocchio_or_exit()
     detailed = (verbose or len(cases) == 1) and json != "-"
+    if against is not None and not os.path.isfile(resolve(against)):
+        raise typer.BadParameter(f"{against!r} is no file", param_hint="--against")
     request = _Request(mimic, samples, seed, methods, derivatives, against, detailed, verbose, pages)
+    raise typer.Exit(_run(cases, request, json))
+
+
+def _run(cases: Sequence[tuple[str, Base]], request: _Request, json: str | None) -> int:
+    """Compare and print, one case after the other; the exit code."""
     results: list[dict[str, Any]] = []
     outcomes: list[int] = []
     interrupted = False
@@ -91,8 +98,7 @@ def validate(
         for outcome, result in _compared(cases, request):
             outcomes.append(outcome)
             results.append(result)
-            if json != "-":
-                _print(outcome, result)
+            _print(outcome, result, json == "-")
     except KeyboardInterrupt:
         err.print(f"interrupted after {len(results)} of {len(cases)}")
         interrupted = True
@@ -101,17 +107,17 @@ def validate(
             out.print(_tally(outcomes, len(cases)), markup=False)
         if json:
             write_json(json, results)
-        if pages is not None:
-            _finish(pages, err if json == "-" else out)
-    if pages is not None and pages.problem:
+        if request.pages is not None:
+            _finish(request.pages, err if json == "-" else out)
+    if request.pages is not None and request.pages.problem:
         outcomes.append(CANNOT_LOAD)
-    raise typer.Exit(130 if interrupted else max(outcomes, key=SEVERITY.index, default=AGREE))
+    return 130 if interrupted else max(outcomes, key=SEVERITY.index, default=AGREE)
 
 
 def _tally(outcomes: Sequence[int], total: int) -> str:
     counts = [f"{outcomes.count(outcome)} {word}" for outcome, word in TALLY.items() if outcome in outcomes]
     done = f"{total} comparisons" if len(outcomes) == total else f"{len(outcomes)} of {total} comparisons"
-    return f"{done}: {', '.join(counts) or 'none done'}"
+    return f"{done}: {', '.join(counts)}" if counts else f"{done} done"
 
 
 def _finish(pages: Pages, console: Console) -> None:
@@ -155,11 +161,13 @@ def _compared(cases: Sequence[tuple[str, Base]], request: _Request) -> Iterator[
             progress.update(task, completed=number * stages)
 
 
-def _print(outcome: int, result: dict[str, Any]) -> None:
-    out.print(
-        result.pop("line"), markup=False, style={AGREE: "green", NOTHING: "yellow", DISAGREE: "bold red", CANNOT_LOAD: "red"}[outcome]
-    )
-    for text in result.pop("details"):
+def _print(outcome: int, result: dict[str, Any], silent: bool) -> None:
+    """What is said of a result, which is taken out of it."""
+    line, details = result.pop("line"), result.pop("details")
+    if silent:
+        return
+    out.print(line, markup=False, style={AGREE: "green", NOTHING: "yellow", DISAGREE: "bold red", CANNOT_LOAD: "red"}[outcome])
+    for text in details:
         out.print(f"     {text}", markup=False)
 
 
@@ -179,6 +187,8 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
     path = resolve(file)
     try:
         robot, mimic, notes = _loaded(path, base, request.mimic)
+        if request.against is not None:
+            _loaded(resolve(request.against), base, request.mimic)
     except UrdfError as problem:
         if request.pages is not None:
             request.pages.refused(file, base, problem)
