@@ -22,7 +22,7 @@ from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method, m
 from urdf_gibbs.errors import ArgumentError, SingularMassMatrixError
 from urdf_gibbs.names import Method
 from urdf_gibbs.oracle.derivatives import CALLS, compare_derivatives
-from urdf_gibbs.oracle.difference import FLOOR, NO_DIGIT, States, compared, judged, random_states, solution_bound
+from urdf_gibbs.oracle.difference import FLOOR, NO_DIGIT, ROUND_OFF, States, compared, judged, random_states, solution_bound
 from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
 from urdf_gibbs.oracle.report import RESIDUAL, Comparison, Matrices, Report
@@ -39,6 +39,7 @@ RIGID = " (rigid limit)"  # after a quantity's name: elastic coordinates at rest
 BENT = " (point masses)"  # after a quantity's name: of bent links
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is not compared, and said
 def validate(
     robot: Robot,
     source: str | bytes | os.PathLike[str],
@@ -104,13 +105,14 @@ def validate(
             return report
         answers = [oracle.answers(states.q[i], states.v[i], states.a[i], states.tau[i], points) for i in range(samples)]
     report.nothing = _nothing(robot, answers)
-    for method in methods:
+    for method in methods if not report.nothing else ():
         progress(method)
         report.comparisons += _compare_dynamics(robot, method, states, answers)
     report.matrices = _matrices(robot, methods, states, answers, report.comparisons)
     progress("kinematics")
-    report.comparisons += _compare_kinematics(robot, states, answers, points)
-    if derivatives and robot.nv and COMPILED in methods and report.reference == "Pinocchio":
+    kinematics = _compare_kinematics(robot, states, answers, points)
+    report.comparisons += [c for c in kinematics if c.quantity == "jacobians" or not report.nothing]
+    if derivatives and robot.nv and not report.nothing and COMPILED in methods and report.reference == "Pinocchio":
         progress("derivatives")
         report.comparisons += compare_derivatives(robot, oracle, states, list(points))
     if report.comparisons:
@@ -252,23 +254,26 @@ def _compare_forward(robot: Robot, method: Method, states: States, answers: list
             continue
         residual = np.linalg.norm(answer.mass_matrix @ a + answer.bias - states.tau[i])
         size = np.linalg.norm(answer.mass_matrix) * np.linalg.norm(a) + np.linalg.norm(answer.bias) + np.linalg.norm(states.tau[i])
-        residuals.append(_error(residual, size))
+        residuals.append(_error(residual, size, np.max(np.abs(answer.inverse), initial=0.0)) if np.isfinite(a).all() else np.inf)
         if answer.acceleration is None or bounds[-1] >= NO_DIGIT:
             errors.append(np.nan)
             remark = (
                 remark or f"forward dynamics: at cond M = {condition:.0e} no digit of an acceleration is sure; its residual is compared"
             )
         else:
-            errors.append(_error(np.linalg.norm(a - answer.acceleration), np.linalg.norm(answer.acceleration)))
+            difference, size = np.linalg.norm(a - answer.acceleration), np.linalg.norm(answer.acceleration)
+            errors.append(_error(difference, size, np.max(np.abs(states.a[i]))) if np.isfinite(a).all() else np.inf)
     return [
         judged(method, "forward dynamics", errors, bounds, remark),
         judged(method, "forward dynamics residual", residuals, RESIDUAL),
     ]
 
 
-def _error(difference: Any, size: Any) -> float:
-    error = float(difference) / max(float(size), FLOOR)
-    return error if np.isfinite(error) else np.inf
+def _error(difference: Any, size: Any, scale: Any) -> float:
+    """Relative to the size, or to the quantity's own scale where round-off of that is all; NaN where it is too large for a number."""
+    if not np.isfinite(size) or not np.isfinite(difference):
+        return np.nan
+    return float(difference / max(float(size), FLOOR, float(scale) if difference <= ROUND_OFF * scale else 0.0))
 
 
 def _compare_kinematics(
@@ -315,9 +320,10 @@ def _nothing(robot: Robot, answers: Sequence[Answers]) -> str:
     """Why the dynamics are nothing that could agree; "" where they are something."""
     if not robot.nv:
         return f"nothing moves on a {robot.base} base"
-    if all(np.max(np.abs(answer.mass_matrix), initial=0.0) < FLOOR for answer in answers):
-        return f"no link that moves has a mass or an inertia (the largest entry of M is below {FLOOR:.0e})"
-    return ""
+    largest = max((float(np.max(np.abs(answer.mass_matrix), initial=0.0)) for answer in answers), default=0.0)
+    if largest == 0.0:
+        return "no link that moves has a mass or an inertia"
+    return f"the largest entry of M is {largest:.0e}, too small for a mass or an inertia" if largest < FLOOR else ""
 
 
 def _own_answers(robot: Robot, method: Method, states: States, i: int, points: dict[str, Array]) -> Answers:

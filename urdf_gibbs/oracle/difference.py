@@ -3,8 +3,8 @@
 What is asked of an error is 1e-9, and of solutions with M what round-off makes of them at its condition, where that is more.
 
 The error of a quantity is max|difference| over the array, divided by max|reference| (at least 1e-12). A difference
-within round-off of the quantity's own scale (forces: those of a random acceleration; potential energy: m g times a
-length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
+within round-off of the quantity's own scale (forces: those of a random acceleration; accelerations: that one; potential energy: m g
+times a length) counts with that scale instead: the gravity torque of a vertical axis is 1e-17 here and 0 there.
 """
 
 from __future__ import annotations

@@ -281,6 +281,10 @@ def _repair(root: xml.Element) -> list[str]:
                 for key in ("effort", "velocity"):
                     limit.attributes.setdefault(key, "1e9")
                 notes.append(f'Pinocchio refuses joint "{joint.attributes.get("name")}" without a complete <limit>; one was put in')
+        for axis in joint.all("axis"):
+            if "xyz" not in axis.attributes and joint.attributes.get("type") in ("revolute", "continuous", "prismatic"):
+                axis.attributes["xyz"] = "1 0 0"
+                notes.append(f'Pinocchio does not move joint "{joint.attributes.get("name")}", whose <axis> has no xyz; x was put in')
     for link in root.all("link"):
         for inertial in link.all("inertial"):
             name = link.attributes.get("name")
