@@ -288,6 +288,11 @@ def _repair(root: xml.Element) -> list[str]:
     for link in root.all("link"):
         for inertial in link.all("inertial"):
             name = link.attributes.get("name")
+            spaced = [(one, key) for one in inertial.children for key, text in one.attributes.items() if text != text.strip()]
+            if spaced:
+                for one, key in spaced:
+                    one.attributes[key] = one.attributes[key].strip()
+                notes.append(f'Pinocchio drops the mass of link "{name}" because a number has blanks around it; they were taken off')
             if not inertial.all("mass"):
                 link.children.remove(inertial)
                 notes.append(f'the <inertial> of link "{name}" has no <mass>: it counts as zero')
