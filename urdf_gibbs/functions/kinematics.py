@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from urdf_gibbs.arguments import Array, flag, one_of, triple
 from urdf_gibbs.dynamics.references import ALIGNED, LOCAL, WORLD
 from urdf_gibbs.dynamics.registry import COMPILED
-from urdf_gibbs.engine.adaptive import Code, EntryKey, entry, with_gravity
+from urdf_gibbs.engine.adaptive import Code, entry, with_gravity
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions.arguments import check_frame, filled
@@ -172,8 +172,10 @@ def jacobian(
         UnknownNameError: There is no such link or reference.
     """
     try:
-        plain = point is None and reference is ALIGNED
-        code = robot._derived.entries["jacobian", frame] if plain else _of_point(robot, "jacobian", frame, point, reference)
+        if point is None and reference is ALIGNED:
+            code: Code = robot._derived.entries["jacobian", frame]
+        else:
+            code = _of_point(robot, "jacobian", frame, point, reference)
     except (AttributeError, KeyError, TypeError):
         code = _of_point(robot, "jacobian", frame, point, reference)
     return code(q) if out is None else code(q, out)
@@ -247,14 +249,17 @@ def jacobian_derivatives(
 
 def _of_point(robot: Robot, quantity: str, frame: str, point: ArrayLike | None, reference: str) -> Code:
     try:
+        entries = robot._derived.entries
+        if point is None and reference is ALIGNED:
+            return entries.get((quantity, frame)) or entry(robot, quantity, frame)
         at = None if point is None else triple(point, "point")
-        key: EntryKey = (quantity, frame) if at is None else (quantity, frame, at)
-        if reference is not ALIGNED:
-            reference = one_of(reference, (ALIGNED, WORLD, LOCAL), "reference")
-            key = key if reference == ALIGNED else (quantity, frame, at, reference)
-        return robot._derived.entries.get(key) or entry(robot, quantity, frame, at, reference)
+        if reference is ALIGNED:
+            return entries.get((quantity, frame, at)) or entry(robot, quantity, frame, at)
+        code = entries.get((quantity, frame, at, reference))
+        return code or entry(robot, quantity, frame, at, one_of(reference, (ALIGNED, WORLD, LOCAL), "reference"))
     except (AttributeError, TypeError):
         check_frame(robot, frame)
+        one_of(reference, (ALIGNED, WORLD, LOCAL), "reference")
         raise
 
 
