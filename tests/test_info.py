@@ -125,9 +125,9 @@ def test_no_text_of_the_drawing_is_on_another(name: str, monkeypatch: pytest.Mon
             assert not box.overlaps(other), (texts[i].get_text(), text.get_text())
 
 
-@pytest.mark.parametrize("name", ["panda", "go2", "talos", "icub"])
-def test_the_view_tells_more_than_a_look_along_an_axis(name: str) -> None:
-    """Joints and tips that lie upon each other in the picture: fewer than from the front, the side or above; the pose is within its limits."""
+@pytest.mark.parametrize("name", ["panda", "go2", "talos", "icub", "tiago_dual"])
+def test_the_view_tells_more_than_most_others(name: str) -> None:
+    """Joints and tips that lie upon each other in the picture: no more than in the better quarter of random views; the pose is within limits."""
     robot = ug.load(ROBOTS[name])
     places = skeleton(robot).places
     q, view = telling(robot, places, None)
@@ -141,7 +141,10 @@ def test_the_view_tells_more_than_a_look_along_an_axis(name: str) -> None:
     def hidden(picture: np.ndarray) -> int:
         return int((apart & (np.linalg.norm(picture[:, None] - picture[None], axis=2) < 0.02 * size)).sum())
 
-    assert hidden(x @ view[:2].T) <= min(hidden(np.delete(x, axis, axis=1)) for axis in range(3))
+    rng = np.random.default_rng(0)
+    others = [hidden(x @ np.linalg.qr(rng.normal(size=(3, 3)))[0][:, :2]) for _ in range(60)]
+    assert hidden(x @ view[:2].T) <= np.percentile(others, 25)
+    assert np.ptp(x @ view[:2].T, axis=0).min() > 0.35 * size  # and it is no line
 
 
 def test_a_robot_in_a_plane_is_seen_straight_on() -> None:

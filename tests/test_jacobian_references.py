@@ -57,8 +57,7 @@ def test_jacobians_and_their_rates_are_pinocchios(seed: int, reference: Referenc
         np.testing.assert_allclose(changes @ v, rate, rtol=0, atol=ROUND_OFF * size)
 
 
-@pytest.mark.parametrize("reference", THEIRS)
-def test_jacobians_of_elastic_links_have_references_too(reference: Reference) -> None:
+def test_jacobians_of_elastic_links_have_references_too() -> None:
     robot = ug.load(random_flexible(1, 3), "floating")
     rng = np.random.default_rng(1)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
@@ -69,10 +68,11 @@ def test_jacobians_of_elastic_links_have_references_too(reference: Reference) ->
     spin = moved[:3, :3] @ R.T
     u, omega = moved[:3, 3], np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
     twist = {"world_aligned": [*u, *omega], "world": [*(u + np.cross(p, omega)), *omega], "local": [*(R.T @ u), *(R.T @ omega)]}
-    np.testing.assert_allclose(ug.jacobian(robot, q, link, reference=reference) @ v, twist[reference], rtol=0, atol=DIFFERENCES)
-    ends = [ug.jacobian(robot, robot.integrate(q, h * v), link, reference=reference) for h in (-STEP, STEP)]
-    rate = (ends[1] - ends[0]) / (2 * STEP)
-    np.testing.assert_allclose(ug.jacobian_rate(robot, q, v, link, reference=reference), rate, rtol=0, atol=DIFFERENCES)
+    for reference in THEIRS:
+        np.testing.assert_allclose(ug.jacobian(robot, q, link, reference=reference) @ v, twist[reference], rtol=0, atol=DIFFERENCES)
+        ends = [ug.jacobian(robot, robot.integrate(q, h * v), link, reference=reference) for h in (-STEP, STEP)]
+        rate = (ends[1] - ends[0]) / (2 * STEP)
+        np.testing.assert_allclose(ug.jacobian_rate(robot, q, v, link, reference=reference), rate, rtol=0, atol=DIFFERENCES)
 
 
 def test_kernels_batches_and_out_take_references() -> None:

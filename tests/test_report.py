@@ -24,8 +24,8 @@ import urdf_gibbs as ug
 from urdf_gibbs.cli import app
 from urdf_gibbs.dynamics.registry import METHODS
 from urdf_gibbs.lint import check
-from urdf_gibbs.oracle.compare import validate
-from urdf_gibbs.oracle.difference import random_states
+from urdf_gibbs.oracle.compare import _error, validate
+from urdf_gibbs.oracle.difference import judged, random_states
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.oracle.report import TOLERANCE, Comparison, Report
 from urdf_gibbs.robot.findings import Finding
@@ -432,3 +432,31 @@ def test_names_cannot_put_elements_into_the_pages(tmp_path: Path) -> None:
     assert "img" not in tags and tags.count("script") == 4
     index = index_page([Entry(EVIL, EVIL, "refused", EVIL, EVIL, (EVIL,))], 1)
     assert EVIL not in index and "img" not in Tags(index).tags and "script" not in Tags(index).tags
+
+
+def test_round_off_of_a_quantitys_own_scale_is_no_error_and_what_is_more_is() -> None:
+    """An acceleration of 1e-10 where a random one is 1: gravity's round-off of 1e-16 is that, a difference of 1e-13 is not."""
+    assert _error(1e-16, 1e-10, 1.0) == pytest.approx(1e-16)
+    assert _error(1e-13, 1e-10, 1.0) == pytest.approx(1e-3)
+    assert np.isnan(_error(np.inf, 1.0, 1.0)) and np.isnan(_error(1.0, np.inf, 1.0))
+
+
+def test_a_verdict_is_what_its_figures_say() -> None:
+    """Each alone: an error above its bound, a larger one within the bound that M's condition allows, and a quantity that does not exist."""
+    small, allowed = judged("m", "bias", [1e-15, 1e-16]), judged("m", "forward dynamics", [2e-9, 1e-6], [1e-9 * 3, 1e-5])
+    missing, wrong = judged("m", "forward dynamics", [np.nan, np.nan]), judged("m", "bias", [1e-12, 2e-9])
+    assert (allowed.error, allowed.bound, allowed.state, allowed.agrees) == (2e-9, 3e-9, 0, True)
+    assert not missing.exists and missing.agrees and missing.as_dict()["error"] is None
+    assert (wrong.error, wrong.state, wrong.agrees) == (2e-9, 1, False)
+
+    def report(*comparisons: Comparison) -> Report:
+        return Report("f", "fixed", 1, 1, 2, 0, comparisons=list(comparisons))
+
+    assert report(small, allowed, missing).verdict == "agrees"
+    assert report(small, allowed).summary == (
+        "agrees with Pinocchio: 1 errors within 1e-09, the largest 1.0e-15 (bias, m); "
+        "forward dynamics 2.0e-09, within the 3.0e-09 that M's condition allows"
+    )
+    assert report(small, allowed, wrong).verdict == "disagrees" and report(small, allowed, wrong).worst is wrong
+    assert "bias (m) is off by 2.0e-09 where 1e-09 was asked; 1 of 3" in report(small, allowed, wrong).summary
+    assert report(missing).verdict == "nothing to compare" and report().verdict == "nothing to compare"

@@ -167,10 +167,13 @@ def test_what_pinocchio_loses_is_repaired_and_said(tmp_path: Path) -> None:
     file.write_text(
         f'<robot name="odd"><link name="a"/><link name="b">{inertial}</link><link name="c">{inertial}</link>'
         '<joint name="one" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 1"/></joint>'
-        '<joint name="two" type="planar"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint></robot>'
+        '<joint name="two" type="planar"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint>'
+        f'<link name="d">{inertial.replace("2", " 2 ", 1)}</link>'
+        '<joint name="three" type="continuous"><parent link="c"/><child link="d"/><axis/></joint></robot>'
     )
     result = runner.invoke(app, ["validate", str(file)])
     assert result.exit_code == 0, result.output
+    assert 'mass of link "d" because a number has blanks' in result.output and 'does not move joint "three"' in result.output
     for remark in ("because ixy, ixz, iyz is missing", "without a complete <limit>", 'x-y plane for planar joint "two"'):
         assert remark in result.output
 
