@@ -443,7 +443,7 @@ def test_round_off_of_a_quantitys_own_scale_is_no_error_and_what_is_more_is() ->
 
 def test_a_verdict_is_what_its_figures_say() -> None:
     """Each alone: an error above its bound, a larger one within the bound that M's condition allows, and a quantity that does not exist."""
-    small, allowed = judged("m", "bias", [1e-15, 1e-16]), judged("m", "forward dynamics", [2e-9, 1e-6], [1e-9 * 3, 1e-5])
+    small, allowed = judged("m", "bias", [1e-15, 1e-16]), judged("m", "forward dynamics", [2e-9, 1e-6], [3e-9, 1e-5])
     missing, wrong = judged("m", "forward dynamics", [np.nan, np.nan]), judged("m", "bias", [1e-12, 2e-9])
     assert (allowed.error, allowed.bound, allowed.state, allowed.agrees) == (2e-9, 3e-9, 0, True)
     assert not missing.exists and missing.agrees and missing.as_dict()["error"] is None
@@ -454,9 +454,9 @@ def test_a_verdict_is_what_its_figures_say() -> None:
 
     assert report(small, allowed, missing).verdict == "agrees"
     assert report(small, allowed).summary == (
-        "agrees with Pinocchio: 1 errors within 1e-09, the largest 1.0e-15 (bias, m); "
+        "agrees with Pinocchio: 1 error within 1e-09, the largest 1.0e-15 (bias, m); "
         "forward dynamics 2.0e-09, within the 3.0e-09 that M's condition allows"
     )
     assert report(small, allowed, wrong).verdict == "disagrees" and report(small, allowed, wrong).worst is wrong
-    assert "bias (m) is off by 2.0e-09 where 1e-09 was asked; 1 of 3" in report(small, allowed, wrong).summary
+    assert "bias (m) is off by 2.0e-09 where 1e-09 was asked; more than was asked: 1 of 3 errors" in report(small, allowed, wrong).summary
     assert report(missing).verdict == "nothing to compare" and report().verdict == "nothing to compare"

@@ -110,7 +110,7 @@ class Report:
         wrong = [c for c in self.comparisons if not c.agrees]
         if not wrong:
             return ""
-        return f"disagrees with {self.reference}: {_off(self.worst)}; {len(wrong)} of {len(self.comparisons)} errors are larger than asked"
+        return f"disagrees with {self.reference}: {_off(self.worst)}; more than was asked: {len(wrong)} of {_counted(len(self.comparisons), 'error')}"
 
     def _agreement(self) -> str:
         if self.verdict == "nothing to compare":
@@ -118,7 +118,7 @@ class Report:
         compared = [c for c in self.comparisons if c.exists]
         plain = [c for c in compared if c.bound == TOLERANCE]
         most = max(plain, key=lambda c: c.error, default=None)
-        words = f"agrees with {self.reference}: {len(plain)} errors within {TOLERANCE:.0e}"
+        words = f"agrees with {self.reference}: {_counted(len(plain), 'error')} within {TOLERANCE:.0e}"
         if most is not None and most.error > 0.0:
             words += f", the largest {most.error:.1e} ({most.quantity}, {most.method})"
         by_condition: dict[str, Comparison] = {}
@@ -128,7 +128,7 @@ class Report:
             words += f"; {name} {one.error:.1e}, within the {one.bound:.1e} that M's condition allows"
         residuals = sum(c.bound < TOLERANCE for c in compared)
         if residuals:
-            words += f"; {residuals} residuals within {RESIDUAL:.0e}"
+            words += f"; {_counted(residuals, 'residual')} within {RESIDUAL:.0e}"
         return words
 
     def as_dict(self) -> dict[str, Any]:
@@ -148,6 +148,10 @@ class Report:
             "quantities": [comparison.as_dict() for comparison in self.comparisons],
             "notes": self.notes,
         }
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _off(one: Comparison) -> str:
