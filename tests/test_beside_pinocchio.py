@@ -59,6 +59,10 @@ def test_either_size_comes_back_in_batches(seed: int, base: str) -> None:
         np.testing.assert_allclose(robot.q_to_pinocchio(robot.q_from_pinocchio(theirs)), robot.q_to_pinocchio(q), rtol=0, atol=1e-13)
     for theirs in (robot.v_to_pinocchio(v, mimic=False), robot.v_to_pinocchio(v)):
         np.testing.assert_array_equal(robot.v_from_pinocchio(theirs), v)
+    every = free.q_from_pinocchio(x)  # ours with mimic joints free, which the tied robot takes as well
+    np.testing.assert_allclose(robot.q_to_pinocchio(every), robot.q_to_pinocchio(q), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(robot.q_to_pinocchio(every, mimic=False), x, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(robot.v_to_pinocchio(v @ robot.mimic_matrix.T), v, rtol=0, atol=1e-14)
 
 
 def test_a_joint_that_is_off_is_named_with_the_way_out() -> None:
@@ -75,8 +79,12 @@ def test_a_joint_that_is_off_is_named_with_the_way_out() -> None:
         ug.ArgumentError, match=r"\(10,\), expected \(\.\.\., 8\) or \(\.\.\., 9\); panda_finger_joint2 follows.*mimic=False"
     ):
         robot.q_from_pinocchio(np.zeros(10))
-    with pytest.raises(ug.ArgumentError, match=r"q has shape \(9,\), expected \(\.\.\., 8\); panda_finger_joint2 follows.*mimic=False"):
-        robot.q_to_pinocchio(np.zeros(9))
+    with pytest.raises(
+        ug.ArgumentError, match=r"^q has shape \(7,\), expected \(\.\.\., 8\) or \(\.\.\., 9\); panda_finger_joint2.*mimic=False"
+    ):
+        robot.q_to_pinocchio(np.zeros(7))
+    with pytest.raises(ug.ArgumentError, match=r"panda_finger_joint2.*position is 0\.01 where 0 m.*mimic=False"):
+        robot.q_to_pinocchio([*robot.neutral(), 0.01])
 
 
 FOLLOWED = """<robot name="wheel"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>

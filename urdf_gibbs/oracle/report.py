@@ -110,7 +110,8 @@ class Report:
         wrong = [c for c in self.comparisons if not c.agrees]
         if not wrong:
             return ""
-        return f"disagrees with {self.reference}: {_off(self.worst)}; more than was asked: {len(wrong)} of {_counted(len(self.comparisons), 'error')}"
+        count = f"{len(wrong)} of {_counted(len(self.comparisons), 'error')}"
+        return f"disagrees with {self.reference}: {_off(self.worst)}; more than was asked: {count}"
 
     def _agreement(self) -> str:
         if self.verdict == "nothing to compare":

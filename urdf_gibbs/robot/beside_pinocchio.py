@@ -34,7 +34,7 @@ class BesidePinocchio:
         """Pinocchio's configuration: cos and sin for continuous joints and planar angles.
 
         Args:
-            q: Coordinates (..., nq).
+            q: Coordinates (..., nq), or with one more for each joint that follows another, as with ``mimic=False``.
             mimic: As Pinocchio's model was built: True, or False (its default) for one in which joints that follow have coordinates of
                 their own, which are then put in.
 
@@ -42,10 +42,10 @@ class BesidePinocchio:
             Pinocchio's (..., its nq).
 
         Raises:
-            ArgumentError: An argument has a wrong type or shape.
+            ArgumentError: An argument has a wrong type or shape, or a joint is not where the one that it follows puts it.
         """
         flag(mimic, "mimic")
-        q = _sized(q, {self.nq: True}, "q", self)[0]
+        q = self._without_followers(q, False, "q")
         parts = [np.empty((*q.shape[:-1], 0))]
         for joint in self.joints:
             if joint.is_mimic and mimic:
@@ -72,45 +72,23 @@ class BesidePinocchio:
         Raises:
             ArgumentError: The array has a wrong type or shape, or a joint is not where the one that it follows puts it.
         """
-        free = [joint for joint in self.joints if not joint.is_mimic]
-        sizes = {_width(free): True, _width(self.joints): False}
-        q, tied = _sized(q, sizes, "Pinocchio's q", self)
-        out = np.empty((*q.shape[:-1], self.nq))
-        followers: list[tuple[Joint, Array]] = []
-        i = 0
-        for joint in free if tied else self.joints:
-            own = np.array(q[..., i : i + joint.nq])
-            i += joint.nq
-            if _turns(joint):
-                own[..., -1] = np.arctan2(q[..., i], q[..., i - 1])
-                i += 1
-            if joint.is_mimic:
-                followers.append((joint, own[..., 0]))
-            else:
-                out[..., joint.iq : joint.iq + joint.nq] = own
-        for joint, own in followers:  # they know how often a continuous joint has turned
-            if not _turns(joint) and self._master(joint).type == "continuous" and joint.ratio:
-                angle = (own - joint.offset) / joint.ratio
-                out[..., joint.iq] += 2.0 * math.pi * np.round((angle - out[..., joint.iq]) / (2.0 * math.pi))
-        for joint, own in followers:
-            self._check_follower(joint, own, joint.ratio * out[..., joint.iq] + joint.offset, "position")
-        return out
+        return self._without_followers(q, True, "Pinocchio's q")
 
     def v_to_pinocchio(self, v: ArrayLike, *, mimic: bool = True) -> Array:
         """Pinocchio's velocities, or accelerations.
 
         Args:
-            v: Velocities (..., nv).
+            v: Velocities (..., nv), or with one more for each joint that follows another.
             mimic: As Pinocchio's model was built; False: joints that follow have velocities of their own, which are put in.
 
         Returns:
             Pinocchio's (..., its nv): ``v`` where nothing follows.
 
         Raises:
-            ArgumentError: An argument has a wrong type or shape.
+            ArgumentError: An argument has a wrong type or shape, or a joint does not move as the one that it follows has it move.
         """
-        v = _sized(v, {self.nv: True}, "v", self)[0]
-        return v.copy() if flag(mimic, "mimic") else v @ self.mimic_matrix.T
+        v = self._own_velocities(v, "v")
+        return v if flag(mimic, "mimic") else v @ self.mimic_matrix.T
 
     def v_from_pinocchio(self, v: ArrayLike) -> Array:
         """Our velocities, or accelerations, from Pinocchio's, whether or not joints that follow have some of their own there.
@@ -124,19 +102,7 @@ class BesidePinocchio:
         Raises:
             ArgumentError: The array has a wrong type or shape, or a joint does not move as the one that it follows has it move.
         """
-        G = self.mimic_matrix
-        v, tied = _sized(v, {self.nv: True, len(G): False}, "Pinocchio's v", self)
-        if tied:
-            return v.copy()
-        out = np.empty((*v.shape[:-1], self.nv))
-        rows = self._rows()
-        for joint, row in rows:
-            if not joint.is_mimic:
-                out[..., joint.iv : joint.iv + joint.nv] = v[..., row : row + joint.nv]
-        for joint, row in rows:
-            if joint.is_mimic:
-                self._check_follower(joint, v[..., row], joint.ratio * out[..., joint.iv], "velocity")
-        return out
+        return self._own_velocities(v, "Pinocchio's v")
 
     def tau_from_pinocchio(self, tau: ArrayLike) -> Array:
         """Our generalised forces from Pinocchio's: Gᵀ tau, what acts on a joint that follows counts on the one that it follows.
@@ -163,6 +129,46 @@ class BesidePinocchio:
                 G[row + k, joint.iv + k] = joint.ratio
         return G
 
+    def _without_followers(self, q: ArrayLike, cosines: bool, name: str) -> Array:
+        """q (..., nq) of one with or without coordinates of joints that follow, where ``cosines`` with cos and sin for what turns on."""
+        free = [joint for joint in self.joints if not joint.is_mimic]
+        q, tied = _sized(q, {_width(free, cosines): True, _width(self.joints, cosines): False}, name, self)
+        out = np.empty((*q.shape[:-1], self.nq))
+        followers: list[tuple[Joint, Array]] = []
+        i = 0
+        for joint in free if tied else self.joints:
+            own = np.array(q[..., i : i + joint.nq])
+            i += joint.nq
+            if cosines and _turns(joint):
+                own[..., -1] = np.arctan2(q[..., i], q[..., i - 1])
+                i += 1
+            if joint.is_mimic:
+                followers.append((joint, own[..., 0]))
+            else:
+                out[..., joint.iq : joint.iq + joint.nq] = own
+        for joint, own in followers:  # they know how often a continuous joint has turned
+            if cosines and not _turns(joint) and self._master(joint).type == "continuous" and joint.ratio:
+                angle = (own - joint.offset) / joint.ratio
+                out[..., joint.iq] += 2.0 * math.pi * np.round((angle - out[..., joint.iq]) / (2.0 * math.pi))
+        for joint, own in followers:
+            self._check_follower(joint, own, joint.ratio * out[..., joint.iq] + joint.offset, "position")
+        return out
+
+    def _own_velocities(self, v: ArrayLike, name: str) -> Array:
+        """v (..., nv) of one with or without velocities of joints that follow."""
+        v, tied = _sized(v, {self.nv: True, len(self.mimic_matrix): False}, name, self)
+        if tied:
+            return v.copy()
+        out = np.empty((*v.shape[:-1], self.nv))
+        rows = self._rows()
+        for joint, row in rows:
+            if not joint.is_mimic:
+                out[..., joint.iv : joint.iv + joint.nv] = v[..., row : row + joint.nv]
+        for joint, row in rows:
+            if joint.is_mimic:
+                self._check_follower(joint, v[..., row], joint.ratio * out[..., joint.iv], "velocity")
+        return out
+
     def _rows(self) -> list[tuple[Joint, int]]:
         """Each joint, with its first row among the velocities of all joints."""
         starts = np.cumsum([0, *(joint.nv for joint in self.joints)]).tolist()
@@ -180,7 +186,7 @@ class BesidePinocchio:
         rule = f"{joint.ratio:g} * {joint.master}" + (f" + {joint.offset:g}" if what == "position" and joint.offset else "")
         state = f" of state {', '.join(map(str, worst))}" if off.ndim else ""
         raise ArgumentError(
-            f"joint {joint.name!r} follows {rule}, but Pinocchio's {what}{state} is {found[worst]:.9g} where {expected[worst]:.9g} {unit} "
+            f"joint {joint.name!r} follows {rule}, but its {what}{state} is {found[worst]:.9g} where {expected[worst]:.9g} {unit} "
             f"follows: it is off by {off[worst]:.3g} {unit}. With load(..., mimic=False) it has a coordinate of its own"
         )
 
@@ -193,8 +199,8 @@ def _turns(joint: Joint) -> bool:
     return joint.type in ("continuous", "planar")
 
 
-def _width(joints: list[Joint] | tuple[Joint, ...]) -> int:
-    return sum(joint.nq + _turns(joint) for joint in joints)
+def _width(joints: list[Joint] | tuple[Joint, ...], cosines: bool) -> int:
+    return sum(joint.nq + (cosines and _turns(joint)) for joint in joints)
 
 
 def _sized(values: ArrayLike, sizes: dict[int, bool], name: str, robot: BesidePinocchio) -> tuple[Array, bool]:
