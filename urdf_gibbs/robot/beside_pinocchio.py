@@ -214,4 +214,6 @@ def _sized(values: ArrayLike, sizes: dict[int, bool], name: str, robot: BesidePi
     if followers:
         names = ", ".join(followers[:3]) + (", ..." if len(followers) > 3 else "")
         hint = f"; {names} {'follows another joint' if len(followers) == 1 else 'follow other joints'}, load(..., mimic=False) frees them"
+    if array.ndim and any(array.shape[-1] - size in (6, 7) for size in sizes):
+        hint += "; 7 coordinates or 6 velocities more are those of a free base: load(..., base='floating')"
     raise ArgumentError(f"{name} has shape {array.shape}, expected {expected}{hint}")
