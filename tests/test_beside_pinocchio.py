@@ -67,6 +67,8 @@ def test_either_size_comes_back_in_batches(seed: int, base: str) -> None:
 
 def test_a_joint_that_is_off_is_named_with_the_way_out() -> None:
     robot = ug.load(PANDA)
+    with pytest.raises(ug.ArgumentError, match=r"free base: load\(\.\.\., base='floating'\)"):
+        robot.q_from_pinocchio(pin.neutral(pin.buildModelFromUrdf(str(PANDA), pin.JointModelFreeFlyer())))
     x = robot.q_to_pinocchio(np.tile(robot.neutral(), (3, 1)), mimic=False)
     x[2, 8] = 0.013
     with pytest.raises(
