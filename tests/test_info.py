@@ -174,3 +174,18 @@ def test_odd_robots_are_drawn(tmp_path: Path) -> None:
         printed(str(file), "--plot", str(picture))
         assert picture.stat().st_size > 1000
     assert re.search(r"90 branches", printed(str(tmp_path / "1.urdf")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--plot", "robot.bmp"], ".svg"),
+        (["--plot", "/no/such/folder/robot.png"], "cannot be written"),
+        (["--json", "/no/such/folder/robot.json"], "cannot be written"),
+        (["--q", "1 2"], "expected 3"),
+        (["--q", "1 2 x"], "x"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_by_name(arguments: list[str], said: str) -> None:
+    result = runner.invoke(app, ["info", "gripper", "--plot", "robot.png", *arguments])
+    assert result.exit_code == 2 and said in result.output and "Traceback" not in result.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.urdf import UrdfJoint
 
+PICTURES = (".png", ".svg", ".pdf")
 SHOWN = 200  # links, joints and branches printed before the rest is only counted
 DEEPEST = 20  # levels that the tree is indented; the depth is a number behind
 WHOLE = 4  # virtual links of a branch that are all printed
@@ -36,6 +38,9 @@ def info(
     Exit code 0: done; 2: the file cannot be loaded.
     """
     checked_output(plot, "--plot")
+    checked_output(None if json == "-" else json, "--json")
+    if plot is not None and Path(plot).suffix.lower() not in PICTURES:
+        raise typer.BadParameter(f"{plot!r} has none of the suffixes {', '.join(PICTURES)}", param_hint="--plot")
     robot = load_or_exit(resolve(file), checked_base(base), mimic)
     if json != "-":
         print_robot(robot, file)

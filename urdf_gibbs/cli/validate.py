@@ -11,7 +11,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, pinocchio_or_exit, resolve, write_json
+from urdf_gibbs.cli.console import (
+    Files,
+    Json,
+    PackageDirs,
+    checked_base,
+    checked_output,
+    err,
+    load_quietly,
+    out,
+    pinocchio_or_exit,
+    resolve,
+    write_json,
+)
 from urdf_gibbs.cli.validate_pages import Pages
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import UnknownNameError, UrdfError
@@ -81,6 +93,7 @@ def validate(
     if html and any(os.path.exists(html) and os.path.exists(path) and os.path.samefile(html, path) for path in map(resolve, files)):
         raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
     pages = None if html is None else Pages(html, len(cases), package_dir or [])
+    checked_output(None if json == "-" else json, "--json")
     pinocchio_or_exit()
     detailed = (verbose or len(cases) == 1) and json != "-"
     if against is not None and not os.path.isfile(resolve(against)):

@@ -17,7 +17,7 @@ from urdf_gibbs.view.themes import shown
 
 Array = NDArray[np.float64]
 
-MOST_LABELS = 60  # names of branches beside a drawing
+MOST_LABELS = 60  # names of branches beside a drawing, and branches whose virtual links are drawn
 LONGEST = 60  # letters of such a name
 DRAWING = (4.5, 3.6)  # inches, without the names beside it
 LINE, LETTER = 0.18, 0.09  # inches, of a name in 8 points
@@ -108,15 +108,16 @@ def draw(robot: Robot, q: Array | None, path: str | IO[bytes]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    lines = skeleton(robot)
+    count = len(robot.branches)
+    lines = skeleton(robot, virtual=count <= MOST_LABELS)
     q, view = telling(robot, lines.places, q)
     root = (robot.frame(robot.root_link).body, robot.frame(robot.root_link).placement[:3, 3].tolist())
     points = positions(robot, [*lines.places, root], q) @ view.T
     places, base = points[:-1, :2], points[-1, :2]
     names = [f"{k + 1}: {shown(branch.joint_names[-1], LONGEST)}" for k, branch in enumerate(robot.branches[:MOST_LABELS])]
-    count = len(robot.branches)
     unnamed = f", {count - len(names)} without a name here" if len(names) < count else ""
-    title = f"{shown(robot.name)}: {f'{count} branches (dashed: virtual links)' if count != 1 else '1 branch'}{unnamed}"
+    dashed = " (dashed: virtual links)" if 1 < count <= MOST_LABELS else ""
+    title = f"{shown(robot.name)}: {count} {'branch' if count == 1 else 'branches'}{dashed}{unnamed}"
     sheet = Sheet.of(points[:, :2], _leaf_ends(robot, lines, places), names, title)
     figure = Figure(figsize=(sheet.scale * np.ptp(sheet.x), sheet.scale * np.ptp(sheet.y)))
     FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and belongs to the main thread
