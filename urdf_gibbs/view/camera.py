@@ -34,7 +34,8 @@ def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), f
         "up": up.tolist(),
         "size": size,
         "robot_size": own if own > SMALLEST * size else 0.1 * size,  # symbols stay visible even if the robot is a point
-        "grid": float(10.0 ** np.round(np.log10(size / 4.0))),
+        "grid": float(10.0 ** np.round(np.log10(size / 10.0))),
+        "ground": None,
     }
 
 

@@ -7,7 +7,7 @@ const UNIT_CONE = new THREE.ConeGeometry(1, 1, 16);
 const RED = 0xd00000, YELLOW = 0xe69f00, BLUE = 0x0072b2, GREEN = 0x009e73;
 
 function material(colour, opacity = 1, options = {}) {
-  return new THREE.MeshPhongMaterial({ color: colour, opacity, transparent: opacity < 1, depthWrite: opacity === 1, ...options });
+  return new THREE.MeshPhongMaterial({ color: tint(colour), toneMapped: false, opacity, transparent: opacity < 1, depthWrite: opacity === 1, ...options });
 }
 
 // Colours of ground in the light of a low sun, so that shallow relief shows.
@@ -90,7 +90,7 @@ class Overlays {
       this.layer("follow", "Camera follows", "l", false, "the camera goes along with the centre of mass").apply = (on) => { stage.follow = on; };
     }
     this.layer("grid", "Grid, world frame", "g", true, "");
-    this.layers.get("grid").objects.push(stage.viewer.scene_tree.find(["Grid"]).object, stage.viewer.scene_tree.find(["Axes"]).object);
+    this.layers.get("grid").objects.push(stage.ground.object, stage.viewer.scene_tree.find(["Axes"]).object);
     for (const [key, layer] of [...this.layers]) {
       if (!layer.objects.length && !layer.apply) this.layers.delete(key);
       else this.show(key, layer.on);
@@ -166,7 +166,7 @@ class Overlays {
     if (link.elastic !== undefined) {
       const joint = this.stage.robot.joints[link.elastic], { root, axes } = joint.beam;
       this.stage.onMove(() => { // from the body's axes to the link's
-        const c = beamCentre(joint, this.stage.drawn).map((x, i) => x - root[i]);
+        const c = beamCentre(joint, this.stage.shape).map((x, i) => x - root[i]);
         ball.position.set(...[0, 1, 2].map((k) => axes[k] * c[0] + axes[3 + k] * c[1] + axes[6 + k] * c[2]));
       });
     }
@@ -181,7 +181,7 @@ class Overlays {
     if (has) this.layers.get("com").objects.push(ball);
     else ball.visible = false;
     this.stage.onMove((q, frames) => {
-      const centre = has && centreOfMass(robot, frames, this.stage.drawn);
+      const centre = has && centreOfMass(robot, frames, this.stage.shape);
       if (centre) ball.position.set(...centre);
     });
     this.totalCom = ball;
@@ -224,7 +224,7 @@ class Overlays {
     });
     this.stage.onMove((q, frames) => {
       const at = places.map(([body, point, joint, phi]) => {
-        const moved = phi ? combined(amplitudes(robot.joints[joint], this.stage.drawn), phi) : [0, 0, 0];
+        const moved = phi ? combined(amplitudes(robot.joints[joint], this.stage.shape), phi) : [0, 0, 0];
         return transformed(frameOf(frames, body), point.map((x, i) => x + moved[i]));
       });
       edges.forEach(([, , a, b], i) => span(rods[i], at[a], at[b]));
