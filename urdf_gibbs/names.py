@@ -22,6 +22,7 @@ __all__ = [
     "Scheme",
     "Side",
     "Theme",
+    "UpAxis",
 ]
 
 Base = Literal["fixed", "floating", "planar"]
@@ -99,6 +100,9 @@ PlotKind = Literal["positions", "velocities", "energies", "impulses", "snapshots
 
 Theme = Literal["light", "dark"]
 """Of pages and figures."""
+
+UpAxis = Literal["ignore", "file"]
+"""Whether meshes are turned so that what a COLLADA file calls up is z: no, as in RViz, or yes."""
 
 Quantity = Literal[
     "mass_matrix",

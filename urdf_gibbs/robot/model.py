@@ -19,7 +19,7 @@ from urdf_gibbs.arguments import whole
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.frozen import read_only
-from urdf_gibbs.names import Base, JointType, KernelName, Method, Theme
+from urdf_gibbs.names import Base, JointType, KernelName, Method, Theme, UpAxis
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.derived import Derivable
@@ -293,6 +293,7 @@ class Robot(Derivable):
         *,
         package_dirs: Iterable[str | os.PathLike[str]] = (),
         theme: Theme | None = None,
+        up_axis: UpAxis = "ignore",
     ) -> View:
         """A page of the robot in 3-D: ``.save("robot.html")``, ``.open()`` in a browser; shown by notebooks.
 
@@ -301,6 +302,7 @@ class Robot(Derivable):
             walls: Of ``urdf_gibbs.walls``, one or several, drawn as well.
             package_dirs: Folders of ``package://`` names and other meshes, which are read from there and from the robot's own folders only.
             theme: "light", "dark", or None: as the browser has it.
+            up_axis: Of COLLADA meshes: "ignore", as RViz does, or "file": what the file calls up is turned to z.
 
         Returns:
             The page.
@@ -312,7 +314,7 @@ class Robot(Derivable):
         with extras_named():
             from urdf_gibbs.view.show import view
 
-            return view(self, q, walls, package_dirs=package_dirs, theme=theme)
+            return view(self, q, walls, package_dirs=package_dirs, theme=theme, up_axis=up_axis)
 
     def _repr_html_(self) -> str:
         from urdf_gibbs.view.notebook import summary

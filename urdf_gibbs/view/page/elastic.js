@@ -10,7 +10,7 @@ class Skin {
     this.section = Uint32Array.from(data.section.data);
     const i = stage.robot.links.findIndex((link) => link.name === this.joint.beam.link);
     let mesh = null;
-    stage.links[i].children["visual " + data.visual].object.traverse((object) => { mesh = mesh || (object.isMesh ? object : null); });
+    stage.links[i].children[data.name].object.traverse((object) => { mesh = mesh || (object.isMesh ? object : null); });
     this.geometry = mesh.geometry;
     this.normals = Float32Array.from(this.geometry.attributes.normal.array);
     const rest = this.geometry.attributes.position.array;
