@@ -3,6 +3,7 @@
 const { THREE } = MeshCat;
 
 const SHADOWS = 2048; // texels across the shadow map
+const COLLISION = 0xe69f00;
 const MOST_SHADOWED = 1.5e6; // triangles: more take too long to be drawn twice
 
 // Colours of files and pages are meant for the screen; light adds up in linear numbers.
@@ -78,7 +79,7 @@ class Look {
     this.sun.shadow.radius = 3;
     this.sun.shadow.bias = -0.0004;
     viewer.scene.add(this.sun, this.sun.target);
-    this.clothe();
+    this.clothe(stage.meshes);
   }
 
   // The sun stands above, to the left of the camera at home, and its shadows are as sharp as the robot is large.
@@ -97,25 +98,39 @@ class Look {
     Object.assign(this.sun.shadow.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: radius, far: 6 * radius + 2 * height });
     this.sun.shadow.camera.updateProjectionMatrix();
     this.sun.shadow.normalBias = 2.5 * radius / SHADOWS;
-    stage.viewer.renderer.shadowMap.needsUpdate = true;
+    this.changed();
   }
 
-  // Materials of the robot: what the commands bring is older than light in linear numbers.
-  clothe() {
+  // Materials of the robot: those that come with the commands are made for a viewer that adds up light as the screen shows it.
+  clothe(meshes) {
     let triangles = 0;
-    for (const { mesh } of this.stage.meshes) {
+    for (const { mesh } of meshes) {
       linearVertices(mesh.geometry);
       triangles += (mesh.geometry.index || mesh.geometry.attributes.position).count / 3;
       const { color, opacity, transparent, vertexColors, side } = mesh.material;
       mesh.material = inStudio(new THREE.MeshStandardMaterial({ color: tint(color), opacity, transparent, vertexColors, side, roughness: 0.5, metalness: 0 }));
       mesh.castShadow = mesh.receiveShadow = true;
     }
-    this.shadows(triangles < MOST_SHADOWED);
+    this.shadowed = triangles < MOST_SHADOWED;
+  }
+
+  // Collision shapes: glass over whatever the robot looks like.
+  glaze(meshes) {
+    const glass = material(COLLISION, 0.45, { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: -1 });
+    for (const { mesh } of meshes) {
+      mesh.material = glass;
+      mesh.castShadow = mesh.receiveShadow = false;
+    }
   }
 
   shadows(on) {
     this.sun.castShadow = on;
-    this.stage.viewer.renderer.shadowMap.enabled = on;
+    this.stage.ground.shade.visible = on;
+    this.changed();
+  }
+
+  // Something came into sight or went: shadows are drawn anew, which they are not while only the camera moves.
+  changed() {
     this.stage.viewer.renderer.shadowMap.needsUpdate = true;
     this.stage.viewer.set_dirty();
   }

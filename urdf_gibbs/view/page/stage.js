@@ -20,7 +20,8 @@ class Stage {
     this.links = this.robot.links.map((link) => this.viewer.scene_tree.find(link.path.split("/").filter(Boolean).map(String)));
     this.meshes = this.drawn("visual"); // of the robot
     this.factor = 1; // of elastic deflections, in the drawing only
-    this.skins = this.robot.skins.map((skin) => new Skin(this, skin));
+    this.skins = [];
+    this.bendMore();
     this.viewer.set_3d_pane_size();
     this.placeScene();
     this.look = new Look(this);
@@ -77,6 +78,18 @@ class Stage {
     this.followed();
     if (this.ground) this.look.follow();
     this.viewer.set_dirty();
+  }
+
+  // Shapes of elastic links that have come since.
+  bendMore() {
+    const known = new Set(this.skins.map((skin) => skin.data));
+    for (const data of this.robot.skins) {
+      const link = this.links[this.robot.links.findIndex((one) => one.name === this.robot.joints[data.joint].beam.link)];
+      if (known.has(data) || !link.children[data.name]) continue;
+      const skin = new Skin(this, data, link.children[data.name].object);
+      if (this.shape) skin.bend(this.shape);
+      this.skins.push(skin);
+    }
   }
 
   exaggerate(factor) {
