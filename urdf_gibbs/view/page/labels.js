@@ -1,14 +1,21 @@
 // Names of links: beside the robot, each with a line to its link, none on another; or the one under the pointer.
 
 const LINE = 17; // px from one name to the next
+const ASIDE = 28; // px between the robot and the names
 const REST = 80; // ms that the pointer rests before a name is looked up
+
+function svg(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
 
 class Labels {
   constructor(stage) {
     this.stage = stage;
     this.on = false;
     this.holder = element("div", { id: "labels", "aria-hidden": "true" });
-    this.lines = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    this.lines = svg("svg", {});
     this.tip = element("div", { id: "tip", hidden: true });
     this.holder.append(this.lines);
     stage.viewer.dom_element.parentElement.append(this.holder, this.tip);
@@ -46,28 +53,30 @@ class Labels {
       return;
     }
     const width = this.holder.clientWidth, height = this.holder.clientHeight, groups = this.groups();
-    const order = groups.map((group) => group.x).sort((a, b) => a - b), middle = order[order.length >> 1] || 0;
-    const rows = Math.max(1, Math.floor((height - 60) / LINE));
-    const made = [], lines = [];
-    for (const side of ["left", "right"]) {
-      const own = groups.filter((group) => (group.x < middle) === (side === "left")).sort((a, b) => a.y - b.y);
-      const left = own.splice(rows).flatMap((group) => group.names); // more than there is room for
-      if (left.length) own[rows - 1] = { ...own[rows - 1], names: [`and ${left.length + own[rows - 1].names.length} more`] };
+    const across = this.stage.corners().map((p) => 0.5 * width * (1 + p.project(this.stage.viewer.camera).x));
+    const order = groups.map((group) => group.x).sort((one, other) => one - other), middle = order[order.length >> 1] || 0;
+    const rows = Math.max(1, Math.floor((height - 60) / LINE)), made = [], columns = [];
+    for (const left of [true, false]) {
+      const own = groups.filter((group) => (group.x < middle) === left).sort((one, other) => one.y - other.y);
+      const rest = own.splice(rows).flatMap((group) => group.names); // more than there is room for
+      if (rest.length) own[rows - 1] = { ...own[rows - 1], names: [`and ${rest.length + own[rows - 1].names.length} more`] };
       spread(own, 44, height - 16);
-      for (const group of own) {
-        const text = group.names[0] + (group.names.length > 1 ? ` +${group.names.length - 1}` : "");
-        const label = element("span", { title: group.names.join(", ") }, text);
-        label.style.cssText = `top: ${group.at - LINE / 2}px; ${side}: 10px`;
-        made.push(label);
-        lines.push({ group, side, label });
-      }
+      const labels = own.map(({ names, at }) => {
+        const label = element("span", { title: names.join(", ") }, names[0] + (names.length > 1 ? ` +${names.length - 1}` : ""));
+        label.style.top = `${at - LINE / 2}px`;
+        return label;
+      });
+      made.push(...labels);
+      columns.push({ left, own, labels });
     }
     this.holder.replaceChildren(this.lines, ...made);
-    this.lines.replaceChildren(...lines.map(({ group, side, label }) => {
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "path"), from = side === "left" ? 14 + label.offsetWidth : width - 14 - label.offsetWidth;
-      line.setAttribute("d", `M ${from} ${group.at} L ${from + (side === "left" ? 12 : -12)} ${group.at} L ${group.x} ${group.y}`);
-      return line;
-    }));
+    const widths = columns.map(({ labels }) => Math.max(0, ...labels.map((label) => label.offsetWidth))); // all at once: each look lays out the page
+    const paths = columns.flatMap(({ left, own, labels }, k) => {
+      const edge = left ? Math.max(widths[k] + 8, Math.min(...across) - ASIDE) : Math.min(width - widths[k] - 8, Math.max(...across) + ASIDE);
+      for (const label of labels) Object.assign(label.style, left ? { right: `${width - edge}px` } : { left: `${edge}px` });
+      return own.map(({ x, y, at }) => svg("path", { d: `M ${edge + (left ? 2 : -2)} ${at} L ${edge + (left ? 12 : -12)} ${at} L ${x} ${y}` }));
+    });
+    this.lines.replaceChildren(...paths, ...groups.map(({ x, y }) => svg("circle", { cx: x, cy: y, r: 2.2 })));
   }
 
   // The name of the link under the pointer, when it rests and nothing is dragged.

@@ -2,7 +2,7 @@
 
 const { THREE } = MeshCat;
 
-const SHADOWS = 2048; // texels across the shadow map
+const SHADOWS = 1536; // texels across the shadow map
 const COLLISION = 0xe69f00;
 const MOST_SHADOWED = 1.5e6; // triangles: more take too long to be drawn twice
 
@@ -76,7 +76,7 @@ class Look {
     viewer.delete_path(["Lights"]);
     this.sun = new THREE.DirectionalLight(0xfffaf2, 0.62);
     this.sun.shadow.mapSize.set(SHADOWS, SHADOWS);
-    this.sun.shadow.radius = 3;
+    this.sun.shadow.radius = 4;
     this.sun.shadow.bias = -0.0004;
     viewer.scene.add(this.sun, this.sun.target);
     this.clothe(stage.meshes);
