@@ -47,19 +47,25 @@ class ImpactList {
     let shown = this.impacts.map((_, i) => i);
     if (!this.all) shown = shown.sort((i, j) => strength(this.impacts[j]) - strength(this.impacts[i])).slice(0, LARGEST);
     const listed = shown.slice(0, 500);
-    this.rows = new Map(listed.map((i) => {
-      const impact = this.impacts[i];
-      return [i, choice(() => { this.motion.pause(); this.motion.seek(impact.t); }, `${impact.t.toFixed(4)} s: ${blows(impact)}`)];
-    }));
+    this.rows = new Map(listed.map((i) => [i, this.row(i)]));
     this.list.replaceChildren(...this.rows.values());
     if (shown.length > listed.length) this.list.append(element("li", {}, `and ${shown.length - listed.length} more: on the strip`));
     if (this.button) this.button.textContent = this.all ? `the ${LARGEST} largest` : `all ${this.impacts.length}, in order`;
     this.choose(this.motion.flash === undefined || this.motion.flash === null ? -1 : this.motion.flash);
   }
 
+  row(i) {
+    const impact = this.impacts[i];
+    const made = choice(() => { this.motion.pause(); this.motion.seek(impact.t); }, `${impact.t.toFixed(4)} s: ${blows(impact)}`);
+    made.classList.toggle("chosen", i === this.motion.flash);
+    return made;
+  }
+
   choose(index) {
+    if (this.extra) this.extra.remove();
     for (const [i, row] of this.rows) row.classList.toggle("chosen", i === index);
-    this.bringIntoSight(this.rows.get(index));
+    if (index >= 0 && !this.rows.has(index)) this.list.prepend((this.extra = this.row(index))); // none of the largest, but the one in sight
+    this.bringIntoSight(this.rows.get(index) || (index >= 0 ? this.extra : null));
     this.contacts.hidden = index < 0;
     if (index < 0) return;
     const impact = this.impacts[index];

@@ -1,7 +1,7 @@
 // What is selected: its mass, inertia and limits; where a frame stands, live; and which links are in sight.
 
 function row(name, value, unit = "") {
-  return element("tr", {}, element("th", {}, name), element("td", {}, value + (unit && value !== "–" ? " " + unit : "")));
+  return element("tr", {}, element("th", {}, name), element("td", {}, value + (unit && " " + unit)));
 }
 
 function vectorText(values, digits = 4) {
@@ -59,16 +59,15 @@ class Inspector {
     this.text.replaceChildren(element("p", {}, element("b", {}, link.name), ` (line ${link.line})`, element("br"), moved), table, ...notes.map((note) => element("p", { class: "hint" }, note)), hide);
   }
 
-  // A limit that the file does not give is none.
+  // What the file does not limit is left out.
   limits(joint) {
     const slides = joint.type === "prismatic", unit = slides ? "m" : "°", factor = slides ? 1 : DEGREE;
-    const given = (value, by, of) => (value === null ? "–" : `${figures(value / by)} ${of}`);
-    const both = joint.lower === null && joint.upper === null;
-    return [
-      row("limits", both || joint.type === "continuous" ? "none" : `${given(joint.lower, factor, "")}… ${given(joint.upper, factor, unit)}`),
-      row("velocity", given(joint.velocity, factor, slides ? "m/s" : "°/s")),
-      row("effort", given(joint.effort, 1, slides ? "N" : "N m")),
-    ];
+    const end = (value) => (value === null ? "–" : figures(value / factor));
+    const free = joint.type === "continuous" || (joint.lower === null && joint.upper === null);
+    const rows = [row("limits", free ? "none" : `${end(joint.lower)} … ${end(joint.upper)} ${unit}`)];
+    if (joint.velocity !== null) rows.push(row("velocity", `${figures(joint.velocity / factor)} ${slides ? "m/s" : "°/s"}`));
+    if (joint.effort !== null) rows.push(row("effort", `${figures(joint.effort)} ${slides ? "N" : "N m"}`));
+    return rows;
   }
 
   // a frame ---------------------------------------------------------------------------------------
@@ -83,7 +82,7 @@ class Inspector {
     box.addEventListener("toggle", () => this.pose());
     this.open = box;
     this.triad = this.stage.add(new THREE.Group());
-    this.triad.add(...this.overlays.frame(1.6));
+    this.triad.add(...this.overlays.frame(1.6, ON_TOP));
     this.stage.onMove(() => this.pose());
   }
 

@@ -187,9 +187,9 @@ class Overlays {
     };
   }
 
-  frame(times = 1) {
+  frame(times = 1, options = {}) {
     const l = 0.07 * times * this.size, r = 0.0018 * times * this.size;
-    return [[[1, 0, 0], 0xd62728], [[0, 1, 0], 0x2ca02c], [[0, 0, 1], 0x1f77b4]].map(([d, colour]) => arrow(d, l, r, colour));
+    return [[[1, 0, 0], 0xd62728], [[0, 1, 0], 0x2ca02c], [[0, 0, 1], 0x1f77b4]].map(([d, colour]) => arrow(d, l, r, colour, options));
   }
 
   axis(link) {

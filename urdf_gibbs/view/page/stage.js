@@ -10,7 +10,12 @@ class Stage {
     const pane = document.getElementById("meshcat-pane");
     this.viewer = new MeshCat.Viewer(pane);
     const sized = this.viewer.set_3d_pane_size.bind(this.viewer);
-    this.viewer.set_3d_pane_size = () => sized(pane.offsetWidth, pane.offsetHeight); // meshcat's own takes the whole window's height
+    this.viewer.set_3d_pane_size = () => { // meshcat's own takes the whole window's height
+      if (!pane.offsetWidth || !pane.offsetHeight) return; // in a frame that is not shown yet
+      sized(pane.offsetWidth, pane.offsetHeight);
+      if (this.views && !this.placed) this.views.reset();
+      this.placed = Boolean(this.views);
+    };
     this.viewer.gui.domElement.style.display = "none"; // our panel has what it offers
     this.lit = [];
     this.listeners = [];
@@ -30,7 +35,7 @@ class Stage {
     this.ground = new Ground(this);
     this.look.follow();
     this.views = new Views(this);
-    this.views.reset();
+    this.viewer.set_3d_pane_size();
     this.pickOnClick();
   }
 
