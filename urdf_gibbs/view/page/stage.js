@@ -213,12 +213,13 @@ class Stage {
   }
 
   light(names) {
-    for (const [material, emissive] of this.lit) material.emissive.setHex(emissive);
+    for (const [material, own] of this.lit) material.color.copy(own), material.emissive.setHex(0);
     this.lit = [];
     for (const { mesh, link } of this.meshes) {
       if (!names.includes(this.robot.links[link].name)) continue;
-      this.lit.push([mesh.material, mesh.material.emissive.getHex()]);
-      mesh.material.emissive.copy(tint(0xb04a00));
+      this.lit.push([mesh.material, mesh.material.color.clone()]);
+      mesh.material.color.lerp(tint(0xff8c2e), 0.85); // black parts light up too
+      mesh.material.emissive.copy(tint(0x70300a));
     }
     document.body.dataset.lit = names.join("\n");
     this.viewer.set_dirty();
