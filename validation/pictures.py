@@ -24,6 +24,10 @@ from urdf_gibbs.simulation.scenario import read_scenario
 FIGURES = Path(__file__).parents[1] / "docs" / "pages" / "figures"
 PANEL, WIDE, HIGH = 360, 620, 640  # px: of the panel, which is cut off, and of the rest
 SHOW = "(layers) => { for (const layer of layers) urdfGibbs.overlays.show(layer, true); }"
+AWAY = """(times) => { const { camera, controls } = urdfGibbs.stage.viewer;
+    camera.position.sub(controls.target).multiplyScalar(times).add(controls.target); controls.update(); }"""
+# A gradient would take most of the 256 colours of a small file.
+FLAT = "() => { document.getElementById('meshcat-pane').style.background = 'color-mix(in srgb, var(--sky) 60%, var(--haze))'; }"
 SECONDS, RATE = 6.0, 15  # of the animation: a quarter of the real speed
 
 
@@ -58,7 +62,9 @@ def panda(browser: Any, page: Path, picture: Path) -> Path:
         "panda_description/urdf/panda.urdf", panda_joint1=25, panda_joint2=30, panda_joint4=-110, panda_joint6=140, panda_joint7=45
     )
     robot.view(q, theme="light").save(page)
-    return _picture(_opened(browser, page, 1120, 680, SHOW, ["glass", "axes", "com", "branches"])).save_as(picture)
+    tab = _opened(browser, page, 1120, 680, SHOW, ["glass", "axes", "com", "branches"])
+    tab.evaluate(AWAY, 1.1)
+    return _picture(tab).save_as(picture)
 
 
 def go2(browser: Any, page: Path, picture: Path) -> Path:
@@ -116,10 +122,10 @@ def rover(browser: Any, page: Path, picture: Path) -> Path:
     run = ug.simulate(**{**read_scenario("rover").arguments(), "duration": 4.0})
     run.animate(theme="light").save(page)
     close = """(t) => { urdfGibbs.motion.seek(t); urdfGibbs.overlays.show('trails', false); urdfGibbs.overlays.show('points', false);
-        urdfGibbs.stage.views.fit(new MeshCat.THREE.Vector3(0.25, -0.8, 0.5).normalize());
-        const { camera, controls } = urdfGibbs.stage.viewer;
-        camera.position.sub(controls.target).multiplyScalar(1.35).add(controls.target); controls.update(); }"""
-    return _picture(_opened(browser, page, 1120, 680, close, 4.0)).save_as(picture)
+        urdfGibbs.stage.views.fit(new MeshCat.THREE.Vector3(0.25, -0.8, 0.5).normalize()); }"""
+    tab = _opened(browser, page, 1120, 680, close, 4.0)
+    tab.evaluate(AWAY, 1.35)
+    return _picture(tab).save_as(picture)
 
 
 def branches(browser: Any, page: Path, picture: Path) -> Path:
@@ -146,9 +152,9 @@ def fall(browser: Any, page: Path, picture: Path) -> Path:
     for time in times:
         tab.evaluate("(t) => urdfGibbs.motion.seek(t)", float(time))
         frames.append(_picture(tab).image.crop((0, 0, WIDE, HIGH)))
-    struck = frames[times.index(run.impacts[1].time)].quantize(64, method=Image.Quantize.MAXCOVERAGE)  # has every colour there is
+    struck = frames[times.index(run.impacts[1].time)].quantize(96, method=Image.Quantize.MAXCOVERAGE, kmeans=4)  # has every colour there is
     frames = [frame.quantize(palette=struck, dither=Image.Dither.NONE) for frame in frames]
-    path = picture.with_suffix(".gif")  # in which a gradient would make bands
+    path = picture.with_suffix(".gif")
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=round(1000 / RATE), loop=0, optimize=True)
     return path
 
@@ -185,6 +191,7 @@ def _opened(browser: Any, page: Path, width: int, height: int, script: str = "",
     tab.goto(page.as_uri())
     tab.wait_for_function(READY)
     assert tab.evaluate("document.body.dataset.state") == "ready", page
+    tab.evaluate(FLAT)
     if script:
         tab.evaluate(script, argument)
     return tab

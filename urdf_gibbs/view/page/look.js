@@ -56,7 +56,11 @@ function inStudio(material) {
       .replace("#include <common>", "#include <common>\n" + STUDIO)
       .replace("#include <lights_fragment_maps>", `
         iblIrradiance += PI * studio( inverseTransformDirection( geometry.normal, viewMatrix ), 1.0 );
-        radiance += studio( inverseTransformDirection( reflect( - geometry.viewDir, geometry.normal ), viewMatrix ), material.roughness );`);
+        radiance += studio( inverseTransformDirection( reflect( - geometry.viewDir, geometry.normal ), viewMatrix ), material.roughness );
+        #ifdef GLASS
+          float grazing = 1.0 - abs( dot( geometry.normal, geometry.viewDir ) );
+          diffuseColor.a *= mix( 0.16, 0.72, grazing * grazing );
+        #endif`);
   };
   material.customProgramCacheKey = () => "studio";
   return material;

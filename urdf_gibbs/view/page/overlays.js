@@ -183,7 +183,9 @@ class Overlays {
     if (!materials.size) return;
     const layer = this.layer("glass", "See-through links", "s", false, "");
     layer.apply = (on) => {
-      for (const [material, own] of materials) Object.assign(material, on ? { transparent: true, opacity: 0.4 * own.opacity, depthWrite: false } : { ...own, depthWrite: true });
+      for (const [material, own] of materials) {
+        Object.assign(material, on ? { transparent: true, depthWrite: false } : { ...own, depthWrite: true }, { defines: { STANDARD: "", ...(on ? { GLASS: "" } : {}) }, needsUpdate: true });
+      }
     };
   }
 
