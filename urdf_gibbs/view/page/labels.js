@@ -37,7 +37,7 @@ class Labels {
     const { stage } = this, found = new Map(), box = stage.viewer.renderer.domElement.getBoundingClientRect();
     stage.robot.links.forEach((link, i) => {
       if (stage.hidden.has(i)) return;
-      const m = stage.frame(i), [x, y] = stage.onScreen([m[3], m[7], m[11]]).map((value, k) => value - (k ? box.top : box.left));
+      const m = stage.frame(i), [x, y] = stage.projected([m[3], m[7], m[11]]).map((value, k) => value - (k ? box.top : box.left));
       if (!(x >= 0 && x <= box.width && y >= 0 && y <= box.height)) return;
       const key = `${Math.round(x / 3)} ${Math.round(y / 3)}`;
       if (!found.has(key)) found.set(key, { x, y, names: [] });

@@ -156,9 +156,8 @@ class Stage {
   // Boxes about the meshes that are in sight, as corners in the axes of the camera at home; where there are none, the joints.
   corners() {
     this.viewer.scene.updateMatrixWorld(true);
-    const corners = [];
-    for (const { mesh } of this.meshes) {
-      if (!shown(mesh) && this.meshes.some((one) => shown(one.mesh))) continue;
+    const corners = [], seen = this.meshes.filter(({ mesh }) => shown(mesh));
+    for (const { mesh } of seen.length ? seen : this.meshes) {
       const { min, max } = boxOf(mesh.geometry);
       for (let i = 0; i < 8; i++) corners.push(new THREE.Vector3(i & 1 ? max.x : min.x, i & 2 ? max.y : min.y, i & 4 ? max.z : min.z).applyMatrix4(mesh.matrixWorld));
     }
@@ -195,8 +194,13 @@ class Stage {
   // Where a point of the world is on the screen [px], for labels and for tests.
   onScreen(point) {
     this.viewer.scene.updateMatrixWorld(true);
-    const camera = this.viewer.camera;
-    camera.updateMatrixWorld(true);
+    this.viewer.camera.updateMatrixWorld(true);
+    return this.projected(point);
+  }
+
+  // The same in the last picture.
+  projected(point) {
+    const { camera } = this.viewer;
     const p = new THREE.Vector3(...point).applyMatrix4(this.viewer.scene.matrixWorld).project(camera);
     const box = this.viewer.renderer.domElement.getBoundingClientRect();
     return [box.left + (0.5 + 0.5 * p.x) * box.width, box.top + (0.5 - 0.5 * p.y) * box.height];
