@@ -66,7 +66,12 @@ def test_the_hint_names_the_setting_with_which_the_links_meet(
 def test_icub_is_told_and_no_robot_whose_links_meet() -> None:
     notes = ug.load(FOLDER / "icub_description/robots/icub.urdf").view().notes
     assert sum("--up-axis file" in note for note in notes) == 1
-    for file in ("tiago_description/robots/tiago_no_hand.urdf", "panda_description/urdf/panda.urdf"):
+    # Go1's trunk says that y is up, and nothing is gained that could not be chance: 43 mm instead of 59 mm.
+    for file in (
+        "go1_description/urdf/go1.urdf",
+        "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
+        "panda_description/urdf/panda.urdf",
+    ):
         assert not any("up-axis" in note for note in ug.load(FOLDER / file).view().notes), file
 
 
