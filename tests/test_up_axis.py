@@ -63,16 +63,20 @@ def test_the_hint_names_the_setting_with_which_the_links_meet(
     assert result.exit_code == 0 and ("--up-axis ignore" in " ".join(result.output.split())) == (hints[1] is not None)
 
 
-def test_icub_is_told_and_no_robot_whose_links_meet() -> None:
-    notes = ug.load(FOLDER / "icub_description/robots/icub.urdf").view().notes
-    assert sum("--up-axis file" in note for note in notes) == 1
-    # Go1's trunk says that y is up, and nothing is gained that could not be chance: 43 mm instead of 59 mm.
-    for file in (
-        "go1_description/urdf/go1.urdf",
-        "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
-        "panda_description/urdf/panda.urdf",
-    ):
-        assert not any("up-axis" in note for note in ug.load(FOLDER / file).view().notes), file
+@pytest.mark.parametrize(
+    ("file", "hints"),
+    [
+        ("icub_description/robots/icub.urdf", ("file", None)),  # its author's viewer honoured the axis
+        ("borinot_description/urdf/borinot_flying_arm_2.urdf", (None, "ignore")),  # and all others' did not
+        ("asr_twodof_description/urdf/TwoDofs.urdf", (None, None)),  # either way its motors enclose their axes
+        ("hextilt_description/urdf/hextilt_flying_arm_5.urdf", (None, None)),
+        ("panda_description/urdf/panda.urdf", (None, None)),  # z is up
+    ],
+)
+def test_of_real_robots_those_are_told_that_fall_apart(file: str, hints: tuple[str | None, ...]) -> None:
+    for setting, hint in zip(("ignore", "file"), hints, strict=True):
+        notes = [note for note in ug.load(FOLDER / file).view(up_axis=setting).notes if "--up-axis" in note]
+        assert [re.findall(r'up_axis="(\w+)"', note) for note in notes] == ([] if hint is None else [[hint]])
 
 
 def test_another_setting_is_refused(tmp_path: Path) -> None:

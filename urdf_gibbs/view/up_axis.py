@@ -1,7 +1,7 @@
 """Whether the links of a robot meet better with their COLLADA files' ``<up_axis>`` honoured or ignored: measured at the joints.
 
-A joint is where two bodies touch. The distance from its origin to the nearest vertex of either body is therefore small where the meshes
-stand as their author had them, and large where they are turned away.
+A joint is where two bodies touch. Its origin is therefore in or near the box about some mesh of either body where the meshes stand as
+their author had them, and further away where they are turned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from urdf_gibbs.view.solids import Solid
 Array = NDArray[np.float64]
 Placed = tuple[str, Solid, Array, Vec3]  # link, triangles, pose (4, 4) in its frame, scale
 
-MOST = 4000  # vertices of a mesh that are looked at
 BETTER = 0.6  # the other way has to bring the distances below this share of what they are,
 WORTH = 0.01  # by more than this share of the size of the meshes
 
@@ -49,16 +48,18 @@ def up_axis_hint(robot: Robot, visuals: Sequence[Placed], up_axis: UpAxis) -> st
 
 
 def _distances(robot: Robot, visuals: Sequence[Placed], places: Sequence[tuple[int, Array]], change: str) -> float:
-    """From points (body, place in its frame) to the nearest vertex of the body [m], on average. change: the setting to turn to, or ""."""
-    bodies: dict[int, list[Array]] = {body: [] for body, _ in places}
+    """From points (body, place in its frame) to the boxes about the body's meshes [m], on average. change: the setting to turn to, or ""."""
+    least = [np.inf] * len(places)
     for link, solid, pose, scale in visuals:
         frame = robot.frame(link)
-        if frame.body not in bodies:
-            continue
-        vertices = solid.vertices[:: max(1, len(solid.vertices) // MOST)].astype(float)
+        corners = solid.bounds
         if change and solid.up in TURNED:
             turn = np.array(TURNED[solid.up])
-            vertices = (vertices / scale) @ (turn.T if change == "file" else turn) * scale
+            corners = (corners / scale) @ (turn.T if change == "file" else turn) * scale
+        low, high = corners.min(axis=0), corners.max(axis=0)
         world = frame.placement @ pose
-        bodies[frame.body].append(vertices @ world[:3, :3].T + world[:3, 3])
-    return float(np.mean([np.sqrt(((np.concatenate(bodies[body]) - point) ** 2).sum(axis=1).min()) for body, point in places] or [0.0]))
+        for k, (body, point) in enumerate(places):
+            if body == frame.body:
+                own = (point - world[:3, 3]) @ world[:3, :3]
+                least[k] = min(least[k], float(np.linalg.norm(own - np.clip(own, low, high))))
+    return float(np.mean(least or [0.0]))
