@@ -48,7 +48,7 @@ def up_axis_hint(robot: Robot, visuals: Sequence[Placed], up_axis: UpAxis) -> st
 
 
 def _distances(robot: Robot, visuals: Sequence[Placed], places: Sequence[tuple[int, Array]], change: str) -> float:
-    """From points (body, place in its frame) to the boxes about the body's meshes [m], on average. change: the setting to turn to, or ""."""
+    """From points (body, place in it) to the boxes about the body's meshes [m], on average. change: the setting to turn to, or ""."""
     least = [np.inf] * len(places)
     for link, solid, pose, scale in visuals:
         frame = robot.frame(link)
