@@ -159,7 +159,8 @@ class Overlays {
   collisions(robot) {
     const count = robot.links.reduce((sum, link) => sum + link.collisions, 0);
     if (!count) return;
-    const layer = this.layer("collisions", "Collision shapes", "h", false, `${count}, as the URDF has them; simulations touch with contact points`);
+    const layer = this.layer("collisions", "Collision shapes", "h", robot.stick, // better than a stick figure alone
+      `${count}, as the URDF has them; simulations touch with contact points`);
     layer.apply = (on) => {
       if (!on || layer.asked) return;
       layer.asked = inflated(document.getElementById("page-later").textContent).then((buffer) => {
