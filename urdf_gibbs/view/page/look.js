@@ -120,9 +120,8 @@ class Look {
 
   // Collision shapes: glass over whatever the robot looks like.
   glaze(meshes) {
-    const glass = material(COLLISION, 0.45, { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: -1 });
     for (const { mesh } of meshes) {
-      mesh.material = glass;
+      mesh.material = material(COLLISION, 0.45, { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: -1 });
       mesh.castShadow = mesh.receiveShadow = false;
     }
   }

@@ -169,6 +169,7 @@ class Overlays {
         this.nodes("collisions", meshes);
         this.stage.look.glaze(meshes);
         this.stage.bendMore();
+        if (robot.stick) this.stage.stand(meshes);
         this.show("collisions", layer.on);
         document.body.dataset.collisions = meshes.length;
       });

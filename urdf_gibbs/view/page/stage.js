@@ -97,6 +97,13 @@ class Stage {
     }
   }
 
+  // Shapes that stand for a robot without visuals: the camera, the ground and the light count with them.
+  stand(meshes) {
+    this.meshes = meshes;
+    this.apply(this.q);
+    this.views.reset();
+  }
+
   exaggerate(factor) {
     this.factor = factor;
     this.apply(this.q);
@@ -217,11 +224,11 @@ class Stage {
   }
 
   light(names) {
-    for (const [material, own] of this.lit) material.color.copy(own), material.emissive.setHex(0);
+    for (const [material, own, glow] of this.lit) material.color.copy(own), material.emissive.copy(glow);
     this.lit = [];
     for (const { mesh, link } of this.meshes) {
       if (!names.includes(this.robot.links[link].name)) continue;
-      this.lit.push([mesh.material, mesh.material.color.clone()]);
+      this.lit.push([mesh.material, mesh.material.color.clone(), mesh.material.emissive.clone()]);
       mesh.material.color.lerp(tint(0xff8c2e), 0.85); // black parts light up too
       mesh.material.emissive.copy(tint(0x70300a));
     }
