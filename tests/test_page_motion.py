@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -326,6 +327,50 @@ def test_arrows_are_scaled_to_contacts_and_the_list_follows(open_page: OpenPage,
     row, box = (tab.page.locator(one).bounding_box() for one in ("#impacts li.chosen", "#impacts ul"))
     assert row is not None and box is not None
     assert row["y"] >= box["y"] - 1 and row["y"] + row["height"] <= box["y"] + box["height"] + 1
+
+
+def test_the_list_has_the_largest_impacts_first_and_held_contacts_last(open_page: OpenPage, tmp_path: Path) -> None:
+    run = ug.simulate(**read_scenario("bouncing_ball").arguments())
+    hardest = np.argsort([-impact.impulses[0] for impact in run.impacts], kind="stable")[:12]
+    tenth = run.impacts[10]
+    run = dataclasses.replace(run, impacts=(*run.impacts[:10], with_held(tenth), *run.impacts[11:]))
+    tab = open_page(run.animate().save(tmp_path / "ball.html"))
+    rows = tab.page.locator("#impacts li")
+    assert rows.count() == 12
+    assert [row.split(" s")[0] for row in rows.all_inner_texts()] == [f"{run.impacts[i].time:.4f}" for i in hardest]
+    tab.page.locator("#all-impacts").click()
+    assert rows.count() == len(run.impacts)
+    rows.nth(10).click()
+    assert tab.run("urdfGibbs.motion.time") == tenth.time
+    told = rows.nth(10).inner_text()
+    assert "limit" not in told and told.endswith("(2 held)") and "ground" in told
+    assert told.split(": ", 1)[1] == tab.page.locator("#note").inner_text().split(": ", 1)[1]
+    tab.page.locator("#contacts summary").click()
+    cells = [line.split("\t") for line in tab.page.locator("#contacts table").inner_text().splitlines()[1:]]
+    assert [cell[0] for cell in cells] == [tenth.points[0], "strong limit", "weak limit"] and [cell[3] for cell in cells][1:] == [
+        "held",
+        "held",
+    ]
+    assert cells[0][3] == f"{-tenth.normal_velocities_before[0]:.4g} m/s" and cells[1][2] == "10000 N s"
+
+
+def with_held(impact: ug.Impact) -> ug.Impact:
+    """The same impact while two joints rest at their limits, one of them with a larger impulse."""
+    more = {
+        name: np.concatenate([getattr(impact, name), np.full((2, 3), np.nan)])
+        for name in ("positions", "normals", "velocities_before", "velocities_after", "tangential_impulses")
+    }
+    own = {
+        "normal_velocities_before": [1e-16, -1e-17],
+        "normal_velocities_after": [0.0, 0.0],
+        "impulses": [0.1, 1e4],
+        "restitution": [0.0, 0.0],
+    }
+    more |= {name: np.concatenate([getattr(impact, name), values]) for name, values in own.items()}
+    more["angles_of_attack"] = np.concatenate([impact.angles_of_attack, [np.nan, np.nan]])
+    return dataclasses.replace(
+        impact, points=(*impact.points, "weak limit", "strong limit"), walls=(*impact.walls, "lower", "upper"), **more
+    )
 
 
 def test_the_camera_follows_a_robot_that_flies_away(open_page: OpenPage, tmp_path: Path) -> None:

@@ -29,11 +29,12 @@ def panda_page(panda: ug.Robot, open_page: OpenPage, tmp_path: Path) -> Opened:
     return open_page(panda.view(theme="light").save(tmp_path / "panda.html"))
 
 
-def test_the_panda_is_drawn_offline_with_its_meshes_where_they_belong(panda: ug.Robot, panda_page: Opened) -> None:
-    tab = panda_page
+def test_the_panda_is_drawn_offline_with_its_meshes_where_they_belong(panda: ug.Robot, open_page: OpenPage, tmp_path: Path) -> None:
+    tab = open_page(panda.view(theme="dark").save(tmp_path / "panda.html"))  # no shade of the white arm is that of the background
     assert tab.complaints == []
     assert tab.outside == []
     assert tab.page.title() == "panda"
+    tab.run("() => urdfGibbs.overlays.show('shadows', false)")  # they reach further than the robot
     picture = tab.picture()
     tab.run("() => urdfGibbs.overlays.show('visuals', false)")
     ink = changed(picture, tab.picture())  # what the meshes draw
@@ -193,6 +194,20 @@ def test_a_robot_without_visuals_is_a_stick_figure_of_its_branches(open_page: Op
     picture = tab.picture()
     x, y = on_screen(tab, (0.0, 0.0, 0.5))
     assert picture[y, x] @ [-1, 0, 1] > 40  # the first branch is blue
+
+
+def test_a_robot_with_collision_shapes_alone_shows_them_and_stands_on_the_ground(open_page: OpenPage, tmp_path: Path) -> None:
+    box = '<collision><origin xyz="0 0 0.2"/><geometry><box size="2 1 0.6"/></geometry></collision>'
+    tab = open_page(
+        ug.load(BAD.replace('<link name="root"/>', f'<link name="root">{box}</link>')).view(theme="light").save(tmp_path / "box.html")
+    )
+    tab.page.wait_for_function("document.body.dataset.collisions === '1'")
+    assert tab.page.locator("#show-collisions").is_checked()
+    assert tab.run("urdfGibbs.stage.ground.level + urdfGibbs.stage.ground.margin") == pytest.approx(-0.1, abs=1e-6)
+    corners = np.array([on_screen(tab, (x, y, z)) for x in (-1.0, 1.0) for y in (-0.5, 0.5) for z in (-0.1, 0.5)])
+    assert corners.min() >= 0 and corners[:, 0].max() <= STAGE and np.ptp(corners[:, 0]) > 0.4 * STAGE
+    x, y = on_screen(tab, (0.9, 0.0, 0.5))
+    assert tab.picture()[y, x] @ [1, 0, -1] > 60  # orange
 
 
 def test_a_missing_mesh_is_labelled_in_its_place_and_listed(open_page: OpenPage, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "Scheme",
     "Side",
     "Theme",
+    "UpAxis",
 ]
 
 Base = Literal["fixed", "floating", "planar"]
@@ -103,6 +104,9 @@ Theme = Literal["light", "dark"]
 
 Reference = Literal["world_aligned", "world", "local"]
 """Of a Jacobian: a point of the link in the world's axes; what moves with the link at the world's origin; the point in the link's axes."""
+
+UpAxis = Literal["ignore", "file"]
+"""Whether meshes are turned so that what a COLLADA file calls up is z: no, as in RViz, or yes."""
 
 Quantity = Literal[
     "mass_matrix",

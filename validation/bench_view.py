@@ -1,4 +1,4 @@
-"""How long pages take: the 12-DOF run as HTML, 2,000 frames of 30 links recorded, against meshcat's own keyframes; opening them.
+"""How long pages take: the 12-DOF run as HTML, 2,000 frames of 30 links against meshcat's keyframes; opening these and robots' pages.
 
     python validation/bench_view.py
 
@@ -20,12 +20,14 @@ from meshcat.path import Path as ScenePath
 from meshcat.visualizer import Visualizer
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.simulation.scenario import read_scenario
 from urdf_gibbs.timing import interleaved
 from urdf_gibbs.view.recording import frame_times, recording
 from urdf_gibbs.view.scene import body_placements
 
 FRAMES, LINKS, REPEATS = 2000, 30, 5
+ROBOTS = ("panda_description/urdf/panda.urdf", "go2_description/urdf/go2.urdf", "talos_data/robots/talos_reduced.urdf")
 
 
 def chain(links: int) -> ug.Robot:
@@ -71,7 +73,12 @@ def main() -> None:
             print(MISSING)
             return
         with launched(path) as browser:
-            for name, file in (("12-DOF run", page), (f"{FRAMES} frames of {LINKS} links", long)):
+            files = {"12-DOF run": page, f"{FRAMES} frames of {LINKS} links": long}
+            for robot in ROBOTS:
+                start = time.perf_counter()
+                files[robot] = ug.load(example_robots()[robot]).view().save(Path(folder) / f"{len(files)}.html")
+                print(f"{robot} loaded and written: {time.perf_counter() - start:.2f} s")
+            for name, file in files.items():
                 tab = browser.new_page()
                 start = time.perf_counter()
                 tab.goto(file.as_uri())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 from rich.console import Console
@@ -24,6 +24,7 @@ from urdf_gibbs.cli.console import (
     resolve,
 )
 from urdf_gibbs.cli.info import configuration
+from urdf_gibbs.names import UpAxis
 
 if TYPE_CHECKING:
     from urdf_gibbs.view.show import View
@@ -40,6 +41,7 @@ def view(
     html: Annotated[str | None, typer.Option(metavar="PATH", help="Write one offline page to PATH instead of opening a tab.")] = None,
     package_dir: PackageDirs = None,
     theme: Theme = None,
+    up_axis: Annotated[str, typer.Option(metavar="ignore|file", help="COLLADA meshes: as in RViz, or turned as the file says.")] = "ignore",
     port: Port = 0,
     browser: Browser = True,
 ) -> None:
@@ -51,11 +53,17 @@ def view(
     robot = load_or_exit(resolve(file), checked_base(base), mimic)
     start = configuration(robot, q)
     with err.status("reading meshes"):
-        page = robot.view(start, package_dirs=package_dir or (), theme=checked_theme(theme))
+        page = robot.view(start, package_dirs=package_dir or (), theme=checked_theme(theme), up_axis=checked_up_axis(up_axis))
     failures = show(page, html, html is None, port, browser)
     for failure in failures:
         err.print(failure, style="red", markup=False)
     raise typer.Exit(2 if failures else 0)
+
+
+def checked_up_axis(up_axis: str) -> UpAxis:
+    if up_axis not in get_args(UpAxis):
+        raise typer.BadParameter(f"{up_axis!r}, expected ignore or file", param_hint="--up-axis")
+    return cast(UpAxis, up_axis)
 
 
 def show(

@@ -85,12 +85,13 @@ class Shapes:
         return self._points[path]
 
     def _read(self, path: Path, filename: str) -> Array | None:
+        from urdf_gibbs.view.mesh_collada import TURNED
         from urdf_gibbs.view.mesh_files import MeshError, mesh_vertices
 
         try:
             if path.stat().st_size > LARGEST:
                 return None
-            points, up_axis = mesh_vertices(path, self.folders.folders(filename, path))
+            points, up = mesh_vertices(path, self.folders.folders(filename, path))
         except (MeshError, OSError) as problem:
             line, what = self._first(filename)
             reason = str(problem).removeprefix(f"{path}: ")
@@ -98,9 +99,8 @@ class Shapes:
             return None
         hull = hull_of(points)
         corners = points if hull is None else hull.points
-        if up_axis != "Z_UP":  # programs differ in whether they turn it: hold both
-            x, y, z = corners.T
-            corners = np.concatenate([corners, np.column_stack([x, -z, y] if up_axis == "Y_UP" else [-y, x, z])])
+        if up in TURNED:  # programs differ in whether they turn it: hold both
+            corners = np.concatenate([corners, corners @ np.array(TURNED[up]).T])
         return corners
 
     def tell_what_was_skipped(self) -> None:

@@ -19,7 +19,7 @@ from urdf_gibbs.arguments import whole
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.frozen import read_only
-from urdf_gibbs.names import Base, JointType, KernelName, Method, Reference, Theme
+from urdf_gibbs.names import Base, JointType, KernelName, Method, Reference, Theme, UpAxis
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.beside_pinocchio import BesidePinocchio
 from urdf_gibbs.robot.branches import Branches
@@ -269,6 +269,7 @@ class Robot(BesidePinocchio, Derivable):
         *,
         package_dirs: Iterable[str | os.PathLike[str]] = (),
         theme: Theme | None = None,
+        up_axis: UpAxis = "ignore",
     ) -> View:
         """A page of the robot in 3-D: ``.save("robot.html")``, ``.open()`` in a browser; shown by notebooks.
 
@@ -277,6 +278,7 @@ class Robot(BesidePinocchio, Derivable):
             walls: Of ``urdf_gibbs.walls``, one or several, drawn as well.
             package_dirs: Folders of ``package://`` names and other meshes, which are read from there and from the robot's own folders only.
             theme: "light", "dark", or None: as the browser has it.
+            up_axis: Of COLLADA meshes: "ignore", as RViz does, or "file": what the file calls up is turned to z.
 
         Returns:
             The page.
@@ -288,7 +290,7 @@ class Robot(BesidePinocchio, Derivable):
         with extras_named():
             from urdf_gibbs.view.show import view
 
-            return view(self, q, walls, package_dirs=package_dirs, theme=theme)
+            return view(self, q, walls, package_dirs=package_dirs, theme=theme, up_axis=up_axis)
 
     def _repr_html_(self) -> str:
         from urdf_gibbs.view.notebook import summary
@@ -420,7 +422,5 @@ class Robot(BesidePinocchio, Derivable):
         self.__dict__.update(read_only(state))
 
     def __repr__(self) -> str:
-        return (
-            f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, "
-            f"nq={self.nq}, nv={self.nv}, base={self.base}>"
-        )
+        size = f"{len(self.links)} links, {len(self.joints)} moving bodies, nq={self.nq}, nv={self.nv}"
+        return f"<Robot {self.name!r}: {size}, base={self.base}>"

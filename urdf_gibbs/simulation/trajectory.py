@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import numbers, path_of
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.extras import extras_named
-from urdf_gibbs.names import PlotKind, Side, Theme
+from urdf_gibbs.names import PlotKind, Side, Theme, UpAxis
 from urdf_gibbs.robot import manifold
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.impact_values import Impact, LazyImpacts
@@ -317,6 +317,7 @@ class Trajectory:
         walls: Wall | Iterable[Wall] | None = None,
         package_dirs: Iterable[str | os.PathLike[str]] = (),
         theme: Theme | None = None,
+        up_axis: UpAxis = "ignore",
         title: str = "",
     ) -> View:
         """A page that plays the motion in 3-D: ``.save("run.html")``, ``.open()`` in a browser; shown by notebooks.
@@ -328,6 +329,7 @@ class Trajectory:
             walls: Those to draw, instead of those of the run; needed for walls that are Python functions only.
             package_dirs: Folders of ``package://`` names in the URDF and of other meshes.
             theme: "light", "dark", or None: as the browser has it.
+            up_axis: Of COLLADA meshes: "ignore", as RViz does, or "file": what the file calls up is turned to z.
             title: Of the page; "": the robot's name.
 
         Returns:
@@ -341,7 +343,9 @@ class Trajectory:
         with extras_named():
             from urdf_gibbs.view.show import animation
 
-            return animation(self, frames=frames, trails=trails, walls=walls, package_dirs=package_dirs, theme=theme, title=title)
+            return animation(
+                self, frames=frames, trails=trails, walls=walls, package_dirs=package_dirs, theme=theme, up_axis=up_axis, title=title
+            )
 
     def _repr_html_(self) -> str:
         return self.animate()._repr_html_()

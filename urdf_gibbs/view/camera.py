@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from urdf_gibbs.view.wall_drawing import WallDrawing
 
 Array = NDArray[np.float64]
 
@@ -14,10 +17,18 @@ SMALLEST = 1e-6  # m, and of the size for a robot: smaller is a point
 DISTANCE, FACE_ON = 1.4, 1.0  # of the size of the scene, at an opening of 45 degrees
 
 
-def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), flat: Array | None = None) -> dict[str, Any]:
+def camera(
+    scene: Array,
+    robot: Array,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    flat: Array | None = None,
+    ways: Array | None = None,
+    floors: Iterable[WallDrawing] = (),
+) -> dict[str, Any]:
     """The camera for what lies within ``scene`` (2, 3), the robot in ``robot`` (2, 3) being what symbols are scaled to.
 
     ``flat`` (2, 3) is the box of what moves: where it is thin across the vertical, the motion is in a plane and seen face-on.
+    The ground is at most as high as all points ``ways`` (n, 3) and as those ``floors`` that face upwards; None where nothing says.
     """
     size = float(np.linalg.norm(scene[1] - scene[0]))
     size = size if size > SMALLEST else 1e-3
@@ -34,8 +45,15 @@ def camera(scene: Array, robot: Array, gravity: ArrayLike = (0.0, 0.0, -9.81), f
         "up": up.tolist(),
         "size": size,
         "robot_size": own if own > SMALLEST * size else 0.1 * size,  # symbols stay visible even if the robot is a point
-        "grid": float(10.0 ** np.round(np.log10(size / 4.0))),
+        "grid": float(10.0 ** np.round(np.log10(size / 10.0))),
+        "ground": min([*(() if ways is None else ways @ up), *_floors(floors, up)], default=None),
     }
+
+
+def _floors(walls: Iterable[WallDrawing], up: Array) -> list[float]:
+    """How low those walls go that one can stand on."""
+    solids = [wall.surface for wall in walls if wall.surface is not None]
+    return [float((solid.vertices @ up).min()) for solid in solids if len(solid.normals) and float((solid.normals @ up).mean()) > 0.5]
 
 
 def _plane_of_motion(up: Array, flat: Array | None, size: float) -> Array | None:

@@ -60,7 +60,7 @@ def _skins(scene: Scene) -> list[dict[str, Any]]:
     return [
         {
             "joint": skin.joint,
-            "visual": skin.visual,
+            "name": skin.name,
             "axis": skin.axis.tolist(),
             "section": packed(skin.section),
             "eta": packed(skin.eta),
@@ -99,6 +99,10 @@ def _place(robot: Robot, place: Place) -> list[Any]:
     return [place[0], list(place[1])]
 
 
+def _finite(limit: float) -> float | None:
+    return float(limit) if np.isfinite(limit) else None
+
+
 def _joint(robot: Robot, joint: Joint, parent: int, placement: Array) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": joint.name,
@@ -112,8 +116,7 @@ def _joint(robot: Robot, joint: Joint, parent: int, placement: Array) -> dict[st
         "ratio": joint.ratio,
         "offset": joint.offset,
         "master": joint.master,
-        "lower": joint.lower if np.isfinite(joint.lower) else None,
-        "upper": joint.upper if np.isfinite(joint.upper) else None,
+        **{key: _finite(getattr(joint, key)) for key in ("lower", "upper", "effort", "velocity")},
     }
     if joint.type == "planar":
         data["plane"] = list(plane_rotation(joint.axis))
@@ -137,6 +140,7 @@ def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
             "placement": frame.placement.ravel().tolist(),
             "joint": moved.get(name, -1),
             "visuals": len(record.visuals),
+            "collisions": len(record.collisions),
         }
         inertial = record.inertial
         if name in beams:  # in place of its <inertial>
@@ -148,6 +152,7 @@ def _links(robot: Robot, scene: Scene) -> list[dict[str, Any]]:
             if shape is not None:
                 link["inertia"] = {
                     "axes": shape.axes.ravel().tolist(),
+                    "moments": shape.moments.tolist(),
                     "semi": shape.semi.tolist(),
                     "edges": shape.edges.tolist(),
                     "problem": shape.problem,

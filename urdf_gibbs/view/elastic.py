@@ -38,11 +38,11 @@ class OnAxis(NamedTuple):
 class Skin(NamedTuple):
     """How the vertices of a visual follow the beam: their sections (n,), and at the sections eta (k,), phi (k, M, 3), theta (k, m, 3).
 
-    Everything is in the axes of the link, as are the vertices of the ``solid``.
+    ``name`` is that of its node, "visual 0". Everything is in the axes of the link, as are the vertices of the ``solid``.
     """
 
     joint: int
-    visual: int
+    name: str
     solid: Solid
     axis: Array
     section: NDArray[np.intp]
@@ -98,7 +98,7 @@ def axis_points(joint: int, beam: Beam) -> list[OnAxis]:
 # skins ------------------------------------------------------------------------------------------
 
 
-def skinned(robot: Robot, joint: int, beam: Beam, visual: int, solid: Solid, pose: Array) -> Skin:
+def skinned(robot: Robot, joint: int, beam: Beam, name: str, solid: Solid, pose: Array) -> Skin:
     """A visual of an elastic link, at ``pose`` (4, 4) in its frame: cut across the beam, and tied to its sections."""
     turn = robot.frame(beam.link).placement[:3, :3]
     axis = turn.T @ beam.axis
@@ -114,7 +114,7 @@ def skinned(robot: Robot, joint: int, beam: Beam, visual: int, solid: Solid, pos
         keys, section = np.unique(np.round(along / step), return_inverse=True)
     eta = np.minimum(keys * step, beam.length)
     phi, theta = shapes_at(beam, eta)
-    return Skin(joint, visual, in_link, axis, section.ravel(), eta, phi @ turn, theta @ turn)
+    return Skin(joint, name, in_link, axis, section.ravel(), eta, phi @ turn, theta @ turn)
 
 
 def sliced(solid: Solid, axis: Array, at: Array) -> Solid:

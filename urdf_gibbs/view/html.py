@@ -15,14 +15,23 @@ import numpy as np
 
 from urdf_gibbs.templates import rendered
 
+Commands = Iterable[Mapping[str, Any]]
+
 SCRIPTS = (
     "basics.js",
     "kinematics.js",
     "elastic.js",
+    "look.js",
+    "ground.js",
+    "views.js",
     "stage.js",
+    "labels.js",
     "overlays.js",
+    "poses.js",
+    "inspector.js",
     "panel.js",
     "tracks.js",
+    "impacts.js",
     "motion.js",
     "heatmap.js",
     "errors.js",
@@ -32,8 +41,12 @@ SCRIPTS = (
 )
 
 
-def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[Mapping[str, Any]]) -> str:
-    """The page. ``data`` is what the scripts read: plain values, arrays packed by ``packed``; ``commands`` are meshcat's."""
+def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Commands, later: Commands = ()) -> str:
+    """The page. ``data`` is what the scripts read: plain values, arrays packed by ``packed``; ``commands`` are meshcat's.
+
+    later: commands for when they are asked for, which may name geometries of the others.
+    """
+    known: set[str] = set()
     return rendered(
         "view",
         "page.html",
@@ -42,7 +55,8 @@ def page(title: str, subtitle: str, data: Mapping[str, Any], commands: Iterable[
         style=_asset("style.css"),
         viewer=_viewer(),
         data=_in_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
-        scene=_scene(commands),
+        scene=_scene(commands, known),
+        later=_scene(later, known),
         scripts="\n".join(_asset(name) for name in SCRIPTS),
     )
 
@@ -65,12 +79,17 @@ def packed(array: Any) -> dict[str, Any]:
     return {"shape": list(values.shape), "deflated": _base64(zlib.compress(values.tobytes(), 6))}
 
 
-def _scene(commands: Iterable[Mapping[str, Any]]) -> str:
-    """The commands in msgpack, each behind its length (4 bytes), deflated, in base 64."""
+def _scene(commands: Commands, known: set[str]) -> str:
+    """The commands in msgpack, each behind its length (4 bytes), deflated, in base 64. A geometry stands with the first object only."""
     import umsgpack
 
     stream = bytearray()
     for command in commands:
+        if command["type"] == "set_object":
+            name = command["object"]["object"]["geometry"]
+            if name in known:
+                command = {**command, "object": {**command["object"], "geometries": []}}
+            known.add(name)
         message = umsgpack.packb(command)
         stream += struct.pack("<I", len(message)) + message
     return _base64(zlib.compress(bytes(stream), 6))

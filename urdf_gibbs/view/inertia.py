@@ -17,10 +17,12 @@ THIN = 1e-3  # of the largest half-axis: what is drawn for one that is zero or i
 
 @dataclass(frozen=True, eq=False)
 class Equivalent:
-    """A body's ellipsoid and box: ``axes`` (3, 3) with the principal directions as columns, ``semi`` (3,) half-axes of the
-    ellipsoid and ``edges`` (3,) of the box [m]. ``problem`` says why no such body can exist, "" where it can."""
+    """A body's ellipsoid and box: ``axes`` (3, 3) with the principal directions as columns, ``moments`` (3,) about them [kg m²],
+    ``semi`` (3,) half-axes of the ellipsoid and ``edges`` (3,) of the box [m]. ``problem`` says why no such body can exist, "" where
+    it can."""
 
     axes: Array
+    moments: Array
     semi: Array
     edges: Array
     problem: str
@@ -51,4 +53,4 @@ def equivalent(body: Inertia) -> Equivalent | None:
     mass = body.mass if body.mass > 0.0 else 1.0
     size = np.sqrt(np.maximum(second, 0.0) / mass)
     size = np.maximum(size, THIN * max(float(size.max()), 1e-9))
-    return Equivalent(axes, np.sqrt(5.0) * size, np.sqrt(12.0) * size, problem)
+    return Equivalent(axes, moments, np.sqrt(5.0) * size, np.sqrt(12.0) * size, problem)

@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.view.mesh_parts import GREY, Beside, Part, Unreadable, optional_module, rgba, sampled
 
+# Rows: where x, y and z of a file go whose up is x or y, so that up becomes z (COLLADA 1.4.1, <up_axis>).
+TURNED = {"x": ((0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)), "y": ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))}
 
-def read_collada(data: bytes, beside: Beside) -> list[Part]:
-    """By pycollada itself: trimesh's own reading of it drops the unit and joins vertices at some cost."""
+
+def read_collada(data: bytes, beside: Beside) -> tuple[list[Part], str]:
+    """The parts, in the file's own axes, and which of these is up: "x", "y" or "z".
+
+    By pycollada itself: trimesh's own reading of it drops the unit and joins vertices at some cost.
+    """
     # Entities can expand without bound or read other files, and meshes do not need them. Zero bytes: UTF-16.
     if b"<!ENTITY" in data or b"<!ENTITY" in data[:65536].replace(b"\0", b""):
         raise Unreadable("not a COLLADA file: it declares XML entities, which are refused")
@@ -50,7 +56,7 @@ def read_collada(data: bytes, beside: Beside) -> list[Part]:
             parts.append(Part(points * (1.0 if unit is None else unit), faces[:, ::-1] if turned else faces, colours))
     if not any(len(part.faces) for part in parts) and document.errors:
         raise Unreadable(f"no triangles in the file that could be read ({' '.join(str(document.errors[0]).split())})")
-    return parts
+    return parts, str(document.assetInfo.upaxis or "Y_UP")[0].lower()
 
 
 def _document(data: bytes, collada: Any) -> Any:

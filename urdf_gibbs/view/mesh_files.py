@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.errors import UrdfGibbsError
+from urdf_gibbs.names import UpAxis
 from urdf_gibbs.robot.spatial import Vec3
-from urdf_gibbs.view.mesh_collada import read_collada
+from urdf_gibbs.view.mesh_collada import TURNED, read_collada
 from urdf_gibbs.view.mesh_parts import GREY, Beside, Part, Unreadable, optional_module, rgba, sampled
-from urdf_gibbs.view.solids import Solid, with_normals
+from urdf_gibbs.view.solids import Solid, mirrored, with_normals
 
 SUFFIXES = (".stl", ".dae", ".obj", ".ply", ".glb", ".gltf", ".off")
 CACHED = 256  # meshes kept
@@ -33,13 +34,13 @@ class MeshError(UrdfGibbsError):
     """A mesh file that cannot be drawn; the message names the file and says why."""
 
 
-def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path] = ()) -> Solid:
+def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path] = (), up_axis: UpAxis = "ignore") -> Solid:
     """The triangles of a mesh file [m], scaled per axis; a negative scale mirrors and the faces still look outwards.
 
     Vertices are taken as RViz takes them: a COLLADA file's ``<unit>`` is applied (Pinocchio's collision meshes are without it)
-    and its ``<up_axis>`` is not, and a glTF file (y up by its standard) is not turned. The colours are those of the file: of faces or
-    vertices, of a texture at the vertices, or of materials; None where it has none. The same Solid comes back while the file
-    stays as it is. Nothing is fetched from a network. MeshError says why a file cannot be read.
+    and its ``<up_axis>`` is not, unless up_axis is "file", and a glTF file (y up by its standard) is not turned. The colours are those of
+    the file: of faces or vertices, of a texture at the vertices, or of materials; None where it has none. The same Solid comes back while
+    the file stays as it is. Nothing is fetched from a network. MeshError says why a file cannot be read.
 
     folders: where the files that the mesh names (buffers, materials, textures) may be, beside the mesh's own folder. A texture or a
     material elsewhere is left out and stands in the Solid's ``notes``; a buffer elsewhere is a MeshError.
@@ -49,25 +50,24 @@ def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path]
     if len(factors) != 3 or not all(math.isfinite(factor) and factor != 0.0 for factor in factors):
         raise MeshError(f"{path}: the scale {' '.join(f'{factor:g}' for factor in factors)} is not three finite numbers other than zero")
     state = _checked(path)
-    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors, _readable(path, folders))
+    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors, _readable(path, folders), up_axis)
 
 
 def mesh_vertices(path: Path, folders: Iterable[Path] = ()) -> tuple[NDArray[np.float64], str]:
     """The corners (n, 3) of the triangles of a mesh file, as ``load_mesh`` places them before the scale, without normals and colours; and
-    the ``<up_axis>`` that a COLLADA file declares ("Z_UP" for all others). MeshError as there."""
+    the axis that a COLLADA file calls up, "x", "y" or "z" ("" for all others). MeshError as there."""
     _checked(path)
     try:
         with _quiet():
-            parts = _read(path, Beside(path, _readable(path, folders)))
+            parts, up = _read(path, Beside(path, _readable(path, folders)))
             vertices = np.concatenate([part.vertices[np.unique(part.faces)] for part in parts if len(part.faces)] or [np.zeros((0, 3))])
-        up_axis = re.search(rb"<up_axis>\s*(\w+)", path.read_bytes()[:65536]) if path.suffix.lower() == ".dae" else None
     except MemoryError:
         raise
     except Exception as problem:
         raise MeshError(f"{path}: {_reason(problem)}") from problem
     if not len(vertices) or not np.isfinite(vertices).all():
         raise MeshError(f"{path}: no triangles in the file, or one with a corner that is not finite")
-    return vertices, up_axis[1].decode() if up_axis else "Z_UP"
+    return vertices, up
 
 
 def _readable(path: Path, folders: Iterable[Path]) -> tuple[Path, ...]:
@@ -90,12 +90,16 @@ def _checked(path: Path) -> os.stat_result:
 
 
 @functools.lru_cache(maxsize=CACHED)
-def _cached(path: str, modified: int, size: int, scale: Vec3, folders: tuple[Path, ...]) -> Solid:
+def _cached(path: str, modified: int, size: int, scale: Vec3, folders: tuple[Path, ...], up_axis: UpAxis) -> Solid:
     """``modified`` [ns] and ``size`` [bytes] are here to read a file again once it has changed."""
+    if min(scale) < 0.0:
+        upright: Vec3 = (abs(scale[0]), abs(scale[1]), abs(scale[2]))
+        return mirrored(_cached(path, modified, size, upright, folders, up_axis), tuple(math.copysign(1.0, factor) for factor in scale))
     beside = Beside(Path(path), folders)
     try:
         with _quiet():
-            solid = _solid(_read(Path(path), beside), scale)
+            parts, up = _read(Path(path), beside)
+            solid = replace(_solid(parts, scale, TURNED.get(up) if up_axis == "file" else None), up=up)
             return replace(solid, notes=tuple(f"{path}: {sentence}" for sentence in beside.refused)) if beside.refused else solid
     except MemoryError:
         raise
@@ -132,17 +136,19 @@ def _quiet() -> Iterator[None]:
         logger.removeHandler(silent)
 
 
-def _read(path: Path, beside: Beside) -> list[Part]:
+def _read(path: Path, beside: Beside) -> tuple[list[Part], str]:
+    """The parts, and the axis that the file calls up, "" where it names none."""
     data = path.read_bytes()
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable("the file holds nothing but blanks")
     kind = path.suffix.lower()
     if kind == ".stl":
-        return _stl(data)
-    return read_collada(data, beside) if kind == ".dae" else _by_trimesh(data, kind, beside)
+        return _stl(data), ""
+    return read_collada(data, beside) if kind == ".dae" else (_by_trimesh(data, kind, beside), "")
 
 
-def _solid(parts: list[Part], scale: Vec3) -> Solid:
+def _solid(parts: list[Part], scale: Vec3, turn: tuple[Vec3, ...] | None) -> Solid:
+    """turn: rows of a rotation, before the scale."""
     parts = [part for part in parts if len(part.faces)]
     if not parts:
         raise Unreadable("no triangles in the file")
@@ -153,11 +159,9 @@ def _solid(parts: list[Part], scale: Vec3) -> Solid:
         if part.faces.min() < 0 or part.faces.max() >= count:
             raise Unreadable("a face names a vertex that the file does not have")
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)])
-    vertices = (vertices * np.array(scale)).astype(np.float32)
+    vertices = ((vertices if turn is None else vertices @ np.array(turn).T) * np.array(scale)).astype(np.float32)
     if not np.isfinite(vertices[faces.ravel()]).all():
         raise Unreadable("a vertex is not finite")
-    if scale[0] * scale[1] * scale[2] < 0.0:  # a mirror turns every face inside out
-        faces = faces[:, ::-1]
     colours = None
     if any(part.colours is not None for part in parts):
         colours = np.concatenate(

@@ -37,6 +37,7 @@ MOST_IMPACTS = 2000  # that a page shows,
 MOST_CONTACTS = 20  # the strongest of each
 MOST_PHASES = 500  # lasting contacts whose ends are frames
 MOST_NUMBERS = 4_000_000  # coordinates in all frames
+STILL = 1e-6  # of the fastest contact of an impact: a slower one touched before
 LOOKED_AT = 1000  # impacts, for points that have trails
 
 
@@ -131,9 +132,13 @@ def _energies(trajectory: Trajectory, times: Array, q: Array, v: Array, impacts:
 
 
 def _impact(impact: Impact, turning: set[str]) -> dict[str, Any]:
-    """An impact, of many contacts the strongest; a limit has no position. ``turning`` are joints whose limits give N m s."""
-    impulses = np.nan_to_num(impact.impulses)
-    own = np.sort(np.argsort(-np.abs(impulses), kind="stable")[:MOST_CONTACTS])
+    """An impact, of many contacts the strongest; a limit has no position. ``turning`` are joints whose limits give N m s.
+
+    A contact is held if it does not approach: what lasts takes part in every impact.
+    """
+    impulses, speeds = np.nan_to_num(impact.impulses), np.nan_to_num(impact.normal_velocities_before)
+    held = speeds > -STILL * np.abs(speeds).max(initial=0.0)
+    own = np.sort(np.lexsort((-np.abs(impulses), held))[:MOST_CONTACTS])
     points = [impact.points[i] for i in own]
     positions = impact.positions[own]
     known = [bool(np.isfinite(x).all()) for x in positions]
@@ -146,5 +151,7 @@ def _impact(impact: Impact, turning: set[str]) -> dict[str, Any]:
         "impulses": impulses[own].tolist(),
         "tangential": np.nan_to_num(impact.tangential_impulses[own]).tolist() if impact.tangential_impulses.any() else None,
         "units": ["N s" if ok or point not in turning else "N m s" for point, ok in zip(points, known, strict=True)],
+        "held": held[own].tolist(),
+        "speeds": speeds[own].tolist(),
         "left_out": impact.k - len(own),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -16,13 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from urdf_gibbs.arguments import vector
 from urdf_gibbs.engine.adaptive import entry
+from urdf_gibbs.flexible.beam import Beam
+from urdf_gibbs.names import UpAxis
 from urdf_gibbs.robot.meshes import MeshFolders, inside, mesh_folders, outside
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.spatial import Vec3
 from urdf_gibbs.robot.urdf import Link, Shape
 from urdf_gibbs.view.elastic import Skin, elastic_joints, skinned
 from urdf_gibbs.view.mesh_files import MeshError, load_mesh
-from urdf_gibbs.view.palette import LINK_RGBA, MISSING_RGBA
+from urdf_gibbs.view.palette import COLLISION_RGBA, LINK_RGBA, MISSING_RGBA
 from urdf_gibbs.view.solids import Solid, placeholder, primitive
+from urdf_gibbs.view.up_axis import up_axis_hint
 
 Array = NDArray[np.float64]
 Command = dict[str, Any]
@@ -53,11 +57,13 @@ class Missing:
 class Scene:
     """What is drawn: commands for meshcat's viewer in their order, and where the drawn things are, (2, 3) in the world.
 
-    ``visible`` is how many visuals are drawn as the URDF has them. ``skins`` are the visuals that bend: their objects are straight and
-    in the frame of their link, the page bends them. ``notes`` tell what a drawn mesh was not given, as a texture.
+    ``collisions`` are the commands of a layer that is drawn when it is asked for; they may share geometries with the others. ``visible``
+    is how many visuals are drawn as the URDF has them. ``skins`` are the shapes that bend: their objects are straight and in the frame of
+    their link, the page bends them. ``notes`` tell what a drawn mesh was not given, as a texture, and what else is worth a look.
     """
 
     commands: tuple[Command, ...]
+    collisions: tuple[Command, ...]
     missing: tuple[Missing, ...]
     bounds: Array
     visible: int
@@ -98,62 +104,101 @@ def node(link: str) -> str:
     return f"/meshcat/robot/{written}"
 
 
-def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable[str] = ()) -> Scene:
-    """The robot at q (nq,), with its visuals."""
+def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable[str] = (), up_axis: UpAxis = "ignore") -> Scene:
+    """The robot at q (nq,), with its visuals and its collision shapes."""
     q = configuration(robot, q)
     placements = link_placements(robot, q)
     meshes = mesh_folders(robot, package_dirs)
-    links = {link.name: link for link in robot.links}
-    beams = {beam.link: (i, beam) for i, beam in elastic_joints(robot)}
-    skins: list[Skin] = []
-    solids = {
-        (name, number): _solid(links[name], number, shape, meshes)
-        for name in placements
-        for number, shape in enumerate(links[name].visuals)
-    }
+    visuals = _shapes(robot, "visual", placements, meshes, up_axis)
+    collisions = _shapes(robot, "collision", placements, meshes, up_axis)
     corners = [placement[:3, 3] for placement in placements.values()]
-    for (name, number), solid in solids.items():
-        if isinstance(solid, Solid):
-            corners += _corners(solid, placements[name] @ _matrix(links[name].visuals[number]))
+    found = [(one, one.solid) for one in visuals if isinstance(one.solid, Solid)]
+    for one, solid in found or [(one, one.solid) for one in collisions if isinstance(one.solid, Solid)]:
+        corners += _corners(solid, placements[one.link] @ _matrix(one.shape))
     extent = float(np.ptp(corners, axis=0).max()) if corners else 0.0
     stand_in = placeholder(PLACEHOLDER * (extent if extent > 0.0 else ALONE))
-    notes = {
-        f'link "{name}", line {links[name].visuals[number].line}: {refused}': None
-        for (name, number), solid in solids.items()
-        if isinstance(solid, Solid)
-        for refused in solid.notes
-    }
-    commands: list[Command] = []
+    geometries: dict[int, Any] = {}
+    commands = [set_transform(node(name), placement) for name, placement in placements.items()]
     missing: list[Missing] = []
-    for name, placement in placements.items():
-        commands.append(set_transform(node(name), placement))
-        for number, shape in enumerate(links[name].visuals):
-            solid, pose = solids[name, number], _matrix(shape)
-            path = f"{node(name)}/visual {number}"
-            rgba = LINK_RGBA if shape.rgba is None else shape.rgba
-            if isinstance(solid, Missing):
-                missing.append(solid)
-                corners += _corners(stand_in, placement @ pose)
-                solid, rgba = stand_in, MISSING_RGBA
-            elif name in beams:
-                joint, beam = beams[name]
-                skins.append(skinned(robot, joint, beam, number, solid, pose))
-                solid, pose = skins[-1].solid, np.eye(4)
-                start = robot.joints[joint].iq
-                bent = skins[-1].bent(beam, q[start : start + beam.m]) @ placement[:3, :3].T + placement[:3, 3]
-                corners += [bent.min(axis=0), bent.max(axis=0)] if len(bent) else []
-            commands.append(set_object(path, solid, rgba))
-            commands.append(set_transform(path, pose))
+    skins: list[Skin] = []
+    for one in visuals:
+        if isinstance(one.solid, Missing):
+            missing.append(one.solid)
+            corners += _corners(stand_in, placements[one.link] @ _matrix(one.shape))
+            one = one._replace(solid=stand_in, rgba=MISSING_RGBA)
+        drawn, bent = _commands(robot, one, geometries)
+        commands += drawn
+        for skin, beam in bent:
+            skins.append(skin)
+            start, placement = robot.joints[skin.joint].iq, placements[one.link]
+            places = skin.bent(beam, q[start : start + beam.m]) @ placement[:3, :3].T + placement[:3, 3]
+            corners += [places.min(axis=0), places.max(axis=0)] if len(places) else []
+    layer: list[Command] = []
+    for one in collisions:
+        if isinstance(one.solid, Solid):
+            drawn, bent = _commands(robot, one._replace(rgba=COLLISION_RGBA), geometries)
+            layer += drawn
+            skins += [skin for skin, _ in bent]
+    notes = {
+        f'link "{one.link}", line {one.shape.line}: {refused}': None
+        for one in visuals + collisions
+        if isinstance(one.solid, Solid)
+        for refused in one.solid.notes
+    }
+    notes |= {f"collision shape: {one.solid}": None for one in collisions if isinstance(one.solid, Missing)}
+    hint = up_axis_hint(robot, [(one.link, solid, _matrix(one.shape), one.scale) for one, solid in found], up_axis)
     bounds = np.stack([np.min(corners, axis=0), np.max(corners, axis=0)]) if corners else np.zeros((2, 3))
-    return Scene(tuple(commands), tuple(missing), bounds, len(solids) - len(missing), tuple(skins), tuple(notes))
+    return Scene(tuple(commands), tuple(layer), tuple(missing), bounds, len(found), tuple(skins), (*([hint] if hint else []), *notes))
+
+
+class _Drawn(NamedTuple):
+    """A visual or collision of a link, with its triangles or why there are none."""
+
+    link: str
+    kind: str
+    number: int
+    shape: Shape
+    solid: Solid | Missing
+    rgba: tuple[float, ...]
+
+    @property
+    def scale(self) -> Vec3:
+        return self.shape.geometry.scale
+
+
+def _shapes(robot: Robot, kind: str, placements: Iterable[str], meshes: MeshFolders, up_axis: UpAxis) -> list[_Drawn]:
+    links = {link.name: link for link in robot.links}
+    return [
+        _Drawn(name, kind, number, shape, _solid(links[name], number, shape, meshes, up_axis), shape.rgba or LINK_RGBA)
+        for name in placements
+        for number, shape in enumerate(links[name].visuals if kind == "visual" else links[name].collisions)
+    ]
+
+
+def _commands(robot: Robot, one: _Drawn, geometries: dict[int, Any]) -> tuple[list[Command], list[tuple[Skin, Beam]]]:
+    """The object of a visual or collision in the frame of its link, and how it bends with an elastic one."""
+    solid, pose = one.solid, _matrix(one.shape)
+    assert isinstance(solid, Solid)
+    path, name = f"{node(one.link)}/{one.kind} {one.number}", f"{one.kind} {one.number}"
+    bent = [
+        (skinned(robot, joint, beam, name, solid, pose), beam)
+        for joint, beam in elastic_joints(robot)
+        if beam.link == one.link and one.rgba != MISSING_RGBA
+    ]
+    if bent:
+        solid, pose = bent[0][0].solid, np.eye(4)
+    return [set_object(path, solid, one.rgba, geometries=geometries), set_transform(path, pose)], bent
 
 
 def set_transform(path: str, matrix: Array) -> Command:
     return {"type": "set_transform", "path": path, "matrix": matrix.T.ravel().tolist()}
 
 
-def set_object(path: str, solid: Solid, rgba: Iterable[float], double_sided: bool = True) -> Command:
-    """The triangles of a solid as a meshcat object; its own colours win over ``rgba``, as in RViz."""
+def set_object(path: str, solid: Solid, rgba: Iterable[float], geometries: dict[int, Any]) -> Command:
+    """The triangles of a solid as a meshcat object; its own colours win over ``rgba``, as in RViz.
+
+    geometries: those of the scene so far, by the identity of their solids. Objects that share one name the same, mirror images too.
+    """
     from meshcat.commands import SetObject
     from meshcat.geometry import Mesh, MeshPhongMaterial
 
@@ -163,8 +208,11 @@ def set_object(path: str, solid: Solid, rgba: Iterable[float], double_sided: boo
         alpha = float(solid.colours[:, 3].min(initial=255)) / 255.0
     colour = 0xFFFFFF if own else (round(255 * red) << 16) + (round(255 * green) << 8) + round(255 * blue)
     material = MeshPhongMaterial(color=colour, opacity=1.0 if own else alpha, transparent=alpha < 1.0, vertexColors=own)
-    command: Command = SetObject(Mesh(_geometry(solid), material), path=_Path(path)).lower()
-    command["object"]["materials"][0] |= {"side": 2 if double_sided else 0, "shininess": 25}
+    source = solid.original or solid
+    geometry = geometries.setdefault(id(source), _geometry(source))
+    command: Command = SetObject(Mesh(geometry, material), path=_Path(path)).lower()
+    command["object"]["materials"][0]["side"] = 2
+    command["object"]["object"]["matrix"] = np.diag([*solid.signs, 1.0]).ravel().tolist()
     return command
 
 
@@ -181,7 +229,13 @@ def _geometry(solid: Solid) -> Any:
     from meshcat.geometry import Geometry, pack_numpy_array
 
     class Triangles(Geometry):  # type: ignore[misc, unused-ignore]
+        kept: dict[str, Any] | None = None
+
         def lower(self, object_data: Any) -> dict[str, Any]:
+            self.kept = self.kept or self.lowered()
+            return self.kept
+
+        def lowered(self) -> dict[str, Any]:
             attributes = {"position": pack_numpy_array(solid.vertices.T), "normal": pack_numpy_array(solid.normals.T)}
             if solid.colours is not None:
                 attributes["color"] = pack_numpy_array(solid.colours.T) | {"normalized": True}
@@ -191,7 +245,7 @@ def _geometry(solid: Solid) -> Any:
     return Triangles()
 
 
-def _solid(link: Link, number: int, shape: Shape, meshes: MeshFolders) -> Solid | Missing:
+def _solid(link: Link, number: int, shape: Shape, meshes: MeshFolders, up_axis: UpAxis) -> Solid | Missing:
     geometry = shape.geometry
     if geometry.kind == "unread":
         return Missing(link.name, number, geometry.filename, shape.line, geometry.problem)
@@ -204,7 +258,7 @@ def _solid(link: Link, number: int, shape: Shape, meshes: MeshFolders) -> Solid 
         folders = meshes.folders(geometry.filename, path)
         try:
             if inside(path, folders):
-                return load_mesh(path, geometry.scale, folders)
+                return load_mesh(path, geometry.scale, folders, up_axis)
             reason = outside(path)
         except MeshError as problem:
             reason = str(problem)

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import folders, path_of, whole
+from urdf_gibbs.arguments import folders, one_of, path_of, whole
 from urdf_gibbs.errors import ArgumentError
+from urdf_gibbs.names import UpAxis
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.templates import rendered
@@ -34,6 +35,7 @@ from urdf_gibbs.walls.arguments import wall_list
 Array = NDArray[np.float64]
 
 THEMES = ("light", "dark")
+UP_AXES = get_args(UpAxis)
 NOTEBOOK_HEIGHT = 560  # px
 
 
@@ -79,7 +81,7 @@ class View:
         Returns:
             HTML.
         """
-        return page(self.title, self.subtitle, {**self.data, "live": live}, self.commands)
+        return page(self.title, self.subtitle, {**self.data, "live": live}, self.commands, self.scene.collisions)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file.
@@ -131,18 +133,19 @@ def view(
     *,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
     theme: str | None = None,
+    up_axis: UpAxis = "ignore",
     extra: Mapping[str, Any] | None = None,
 ) -> View:
     """A page of the robot at q (nq,), None: the neutral one; ``theme`` "light", "dark" or None: as the browser has it."""
     q = configuration(robot, q)
-    scene = robot_scene(robot, q, folders(package_dirs))
+    scene = robot_scene(robot, q, folders(package_dirs), _up_axis(up_axis))
     box = _box(scene.bounds, _joints(robot, q[None]))
     drawn = [drawing(wall, box, None, name) for wall, name in _named(walls)]
     data = {
         "robot": robot_data(robot, scene, q),
         "points": contact_points(contacts_of(robot)),
         "walls": [_wall(one) for one in drawn],
-        "camera": camera(_with_walls(box, drawn), box, flat=None if scene.visible else _box(_joints(robot, q[None]))),
+        "camera": camera(_with_walls(box, drawn), box, flat=None if scene.visible else _box(_joints(robot, q[None])), floors=drawn),
         "theme": _theme(theme),
         "notes": list(scene.notes),
         **(extra or {}),
@@ -159,6 +162,7 @@ def animation(
     walls: Wall | Iterable[Wall] | None = None,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
     theme: str | None = None,
+    up_axis: UpAxis = "ignore",
     title: str = "",
 ) -> View:
     """A page that plays a trajectory. ``frames``: about how many (every impact is one of them; of more than 2,000, some); ``trails``:
@@ -169,7 +173,7 @@ def animation(
         raise ArgumentError(f"frames={frames}, expected 2 to {most}")
     robot = trajectory.robot
     start = trajectory.q[0]
-    scene = robot_scene(robot, start, folders(package_dirs))
+    scene = robot_scene(robot, start, folders(package_dirs), _up_axis(up_axis))
     notes: list[str] = []
     if walls is None:
         kept, notes = restored(trajectory.settings)
@@ -193,7 +197,12 @@ def animation(
         "motion": recording(trajectory, times, trails, impacts, {name: wall for wall, name in named}),
         "notes": [*notes, *scene.notes],
         "camera": camera(
-            _with_walls(box, drawn), scene.bounds if scene.visible else _box(_joints(robot, start[None])), trajectory.gravity, _box(ways)
+            _with_walls(box, drawn),
+            scene.bounds if scene.visible else _box(_joints(robot, start[None])),
+            trajectory.gravity,
+            _box(ways),
+            ways,
+            drawn,
         ),
         "theme": _theme(theme),
     }
@@ -207,6 +216,10 @@ def _theme(theme: str | None) -> str | None:
     if theme is not None and theme not in THEMES:
         raise ArgumentError(f"theme={theme!r}, expected one of {', '.join(THEMES)}, or None: as the browser has it")
     return theme
+
+
+def _up_axis(up_axis: str) -> UpAxis:
+    return cast(UpAxis, one_of(up_axis, UP_AXES, "up_axis"))
 
 
 def _named(walls: Wall | Iterable[Wall]) -> list[tuple[Wall, str]]:

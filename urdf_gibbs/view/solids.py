@@ -24,7 +24,8 @@ GROUPS = 6
 class Solid:
     """A triangle mesh in the frame of its visual; ``colours`` None: the caller's colour applies. The arrays are read-only.
 
-    ``notes`` are sentences on what the mesh's file names and was not read.
+    ``notes`` are sentences on what the mesh's file names and was not read. ``up`` is the axis that the file calls up, "" where it names
+    none. A mirror image knows its ``original``, whose coordinates times ``signs`` are its own: pages hold such triangles once.
     """
 
     vertices: NDArray[np.float32]  # (n, 3) [m]
@@ -32,6 +33,9 @@ class Solid:
     normals: NDArray[np.float32]  # (n, 3)
     colours: NDArray[np.uint8] | None = None  # (n, 4) rgba
     notes: tuple[str, ...] = ()
+    up: str = ""
+    original: Solid | None = None
+    signs: tuple[float, ...] = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
         for name, dtype, width in (
@@ -55,6 +59,13 @@ class Solid:
         if not len(self.vertices):
             return np.zeros((2, 3))
         return np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)], dtype=np.float64)
+
+
+def mirrored(solid: Solid, signs: tuple[float, ...]) -> Solid:
+    """The solid with its coordinates times ``signs`` (3 of 1 or -1); its faces still look outwards."""
+    factors = np.array(signs, dtype=np.float32)
+    faces = solid.faces[:, ::-1] if float(np.prod(factors)) < 0.0 else solid.faces
+    return Solid(solid.vertices * factors, faces, solid.normals * factors, solid.colours, solid.notes, solid.up, solid, signs)
 
 
 # primitives -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ class Beacons {
     const radius = this.stage.data.camera.robot_size * 0.025;
     for (const link of this.stage.robot.links) {
       if (link.visuals || !names.includes(link.name)) continue;
-      const material = new THREE.MeshBasicMaterial({ color: 0xd55e00, depthTest: false, transparent: true, opacity: 0.85 });
+      const material = new THREE.MeshBasicMaterial({ color: tint(0xd55e00), toneMapped: false, depthTest: false, transparent: true, opacity: 0.85 });
       const ball = new THREE.Mesh(new THREE.SphereGeometry(radius, 20, 14), material);
       ball.renderOrder = 9; // seen through what is in front of it
       this.balls.set(link.name, this.stage.add(ball));

@@ -1,16 +1,16 @@
 // Visuals of elastic links: straight triangles in the frame of the link, bent with the beam.
 
 class Skin {
-  constructor(stage, data) {
+  constructor(stage, data, node) {
+    this.data = data;
     this.joint = stage.robot.joints[data.joint];
     this.axis = data.axis;
     this.eta = data.eta.data;
     this.phi = data.phi;
     this.theta = data.theta;
     this.section = Uint32Array.from(data.section.data);
-    const i = stage.robot.links.findIndex((link) => link.name === this.joint.beam.link);
     let mesh = null;
-    stage.links[i].children["visual " + data.visual].object.traverse((object) => { mesh = mesh || (object.isMesh ? object : null); });
+    node.traverse((object) => { mesh = mesh || (object.isMesh ? object : null); });
     this.geometry = mesh.geometry;
     this.normals = Float32Array.from(this.geometry.attributes.normal.array);
     const rest = this.geometry.attributes.position.array;

@@ -137,6 +137,27 @@ function centreOfMass(robot, frames, q) {
   return mass > 0 ? moment.map((x) => x / mass) : null;
 }
 
+// Of a rigid motion.
+function inverse(m) {
+  const r = [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]];
+  const p = [0, 3, 6].map((k) => -(r[k] * m[3] + r[k + 1] * m[7] + r[k + 2] * m[11]));
+  return [r[0], r[1], r[2], p[0], r[3], r[4], r[5], p[1], r[6], r[7], r[8], p[2], 0, 0, 0, 1];
+}
+
+// The unit quaternion (x, y, z, w) of a frame, w not negative: from the largest of its entries, so that nothing cancels.
+function quaternionOf(m) {
+  const squares = [1 + m[0] - m[5] - m[10], 1 - m[0] + m[5] - m[10], 1 - m[0] - m[5] + m[10], 1 + m[0] + m[5] + m[10]];
+  const k = squares.indexOf(Math.max(...squares));
+  const rows = [
+    [squares[0], m[1] + m[4], m[2] + m[8], m[9] - m[6]],
+    [m[1] + m[4], squares[1], m[6] + m[9], m[2] - m[8]],
+    [m[2] + m[8], m[6] + m[9], squares[2], m[4] - m[1]],
+    [m[9] - m[6], m[2] - m[8], m[4] - m[1], squares[3]],
+  ];
+  const scale = (rows[k][3] < 0 ? -1 : 1) / Math.hypot(...rows[k]);
+  return rows[k].map((x) => x * scale);
+}
+
 // Roll, pitch, yaw [rad] (URDF's order) of a quaternion, and back: what sliders of a free base show.
 function rpyOfQuaternion(x, y, z, w) {
   const m = rotationOfQuaternion(x, y, z, w);

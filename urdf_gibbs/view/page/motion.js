@@ -27,7 +27,7 @@ class Motion {
 
   attach(panel) {
     this.controls(panel);
-    this.list();
+    this.listed = this.impacts.length ? new ImpactList(this) : null;
     panel.onManual = () => this.pause();
     panel.onTheme = () => this.drawStrip();
     window.addEventListener("resize", () => { this.fit(); this.drawStrip(); });
@@ -179,8 +179,7 @@ class Motion {
     this.flash = index;
     this.holder.clear();
     document.body.dataset.impact = index;
-    this.rows.forEach((row, i) => row.classList.toggle("chosen", i === index));
-    this.bringIntoSight(this.rows[index]);
+    if (this.listed) this.listed.choose(index);
     if (index < 0) {
       this.impactText.textContent = "";
       return;
@@ -196,7 +195,7 @@ class Motion {
       made.userData = { point, impulse: impact.impulses[i] };
       this.holder.add(made);
     });
-    this.impactText.textContent = `impact ${index + 1} of ${this.count()}: ${this.blows(impact)}`;
+    this.impactText.textContent = `impact ${index + 1} of ${this.count()}: ${blows(impact)}`;
     this.stage.viewer.set_dirty();
   }
 
@@ -206,20 +205,13 @@ class Motion {
     return all > this.impacts.length ? `${this.impacts.length} shown, ${all} in all` : `${all}`;
   }
 
-  // What struck what, and how hard.
-  blows(impact) {
-    const texts = impact.points.map((point, i) => `${point}${impact.walls[i] ? " on " + impact.walls[i] : ""} ${figures(impact.impulses[i])} ${impact.units[i]}`);
-    const more = Math.max(0, texts.length - 3) + impact.left_out;
-    return texts.slice(0, 3).join(", ") + (more ? ` and ${more} more` : "");
-  }
-
   trails() {
     const layer = this.overlays.layer("trails", "Trails", "r", true, "ways of points so far: " + this.record.trails.map((trail) => trail.name).join(", "));
     this.lines = this.record.trails.map((trail, i) => {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.Float32BufferAttribute(trail.positions.data, 3));
       const colour = this.stage.robot.colours[i % this.stage.robot.colours.length];
-      const line = this.stage.add(new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour })));
+      const line = this.stage.add(new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: tint(colour), toneMapped: false })));
       line.frustumCulled = false;
       layer.objects.push(line);
       return line;
@@ -274,29 +266,6 @@ class Motion {
     const bar = document.getElementById("timeline").getBoundingClientRect();
     document.getElementById("stage").style.bottom = Math.max(0, window.innerHeight - bar.top) + "px";
     this.stage.viewer.set_3d_pane_size();
-  }
-
-  // Scrolls the list of impacts, and nothing else.
-  bringIntoSight(row) {
-    if (!row) return;
-    const list = row.parentElement, box = list.getBoundingClientRect(), own = row.getBoundingClientRect();
-    if (own.top < box.top) list.scrollTop -= box.top - own.top;
-    if (own.bottom > box.bottom) list.scrollTop += own.bottom - box.bottom;
-  }
-
-  list() {
-    this.rows = [];
-    if (!this.impacts.length) return;
-    const box = section(`Impacts (${this.count()})`, true, "impacts");
-    const shown = this.impacts.slice(0, 500);
-    const list = element("ul", { class: "findings" });
-    shown.forEach((impact) => {
-      const row = choice(() => { this.pause(); this.seek(impact.t); }, `${impact.t.toFixed(4)} s: ${this.blows(impact)}`);
-      list.append(row);
-      this.rows.push(row);
-    });
-    if (this.impacts.length > shown.length) list.append(element("li", {}, `and ${this.impacts.length - shown.length} more: on the strip`));
-    box.append(list);
   }
 
   timeAt(event) {

@@ -19,7 +19,8 @@ class Panel {
     this.stage = stage;
     this.overlays = overlays;
     this.keys = new Map();
-    this.selection();
+    this.views();
+    this.inspector = new Inspector(stage, overlays);
     this.switches();
     this.missing();
     this.deflection();
@@ -28,28 +29,16 @@ class Panel {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  selection() {
-    const box = section("Selected link", true, "selection");
-    const text = element("p", { class: "hint" }, "Click a link.");
-    box.append(text);
-    this.stage.onLight = (names) => {
-      const link = this.stage.robot.links.find((one) => one.name === names[0]);
-      if (!link) {
-        text.replaceChildren("Click a link.");
-        return;
-      }
-      const joint = link.joint >= 0 ? this.stage.robot.joints[link.joint] : null;
-      const lines = [`${link.name} (line ${link.line})`];
-      lines.push(joint ? `moved by ${joint.name} (${joint.type})` : link.body < 0 ? "fixed to the world" : "fixed to its parent");
-      if (link.mass !== undefined) lines.push(`mass ${figures(link.mass)} kg, centre ${link.com.map((x) => figures(x, 3)).join(", ")} m`);
-      else if (!joint || joint.type !== "elastic") lines.push("no <inertial>");
-      if (link.elastic !== undefined) {
-        const { length, names } = this.stage.robot.joints[link.elastic].beam;
-        lines.push(`elastic: ${figures(length)} m long, ${names.join(", ")}; mass and inertia are the straight beam's`);
-      }
-      if (link.inertia && link.inertia.problem) lines.push(`not physical: ${link.inertia.problem}`);
-      text.replaceChildren(...lines.flatMap((line) => [line, element("br")]));
-    };
+  // Where the camera stands; on the scene itself, where it is looked for.
+  views() {
+    const { views } = this.stage, bar = document.getElementById("views");
+    const all = [["front", "1", () => views.along("front")], ["side", "2", () => views.along("side")], ["top", "3", () => views.along("top")],
+      ["fit", "4", () => views.fit()], ["reset", "5", () => views.reset()]];
+    for (const [name, key, action] of all) {
+      const title = `${views.ways[name] ? `from the ${name}, again: from the other side` : name === "fit" ? "the robot fills the picture" : "as the page was opened"} (key ${key})`;
+      bar.append(element("button", { id: `view-${name}`, title, onclick: action }, name));
+      this.bind(key, name, action);
+    }
   }
 
   switches() {
@@ -72,9 +61,16 @@ class Panel {
   branchLegend() {
     const robot = this.stage.robot;
     const list = element("ul", { class: "branches" });
-    robot.branches.slice(0, 24).forEach((text, i) => {
-      const swatch = element("span", { class: "swatch", style: `background:${robot.colours[i % robot.colours.length]}` });
-      list.append(element("li", { title: text }, swatch, `branch ${i + 1}: ${text.split(" ").pop()}`));
+    robot.branches.forEach((text, i) => {
+      const colour = robot.colours[i % robot.colours.length], band = BANDS[Math.floor(i / robot.colours.length) % BANDS.length];
+      const paint = band === null ? colour : `repeating-linear-gradient(90deg, ${colour} 0 5px, ${band} 5px 8px)`;
+      const swatch = element("span", { class: "swatch wide", style: `background: ${paint}` });
+      const name = element("button", { class: "plain", title: `${text}; press to see it alone`, "aria-pressed": "false" }, swatch, `branch ${i + 1}: ${text.split(" ").pop()}`);
+      name.addEventListener("click", () => {
+        this.overlays.pickBranch(this.overlays.branch === i ? -1 : i);
+        for (const one of list.querySelectorAll("button")) one.setAttribute("aria-pressed", String(one === name && this.overlays.branch === i));
+      });
+      list.append(element("li", {}, name));
     });
     const layer = this.overlays.layers.get("branches");
     if (!layer) return "";
@@ -119,11 +115,7 @@ class Panel {
     const robot = this.stage.robot;
     if (!robot.joints.length) return;
     const box = section(`Joints (${robot.nq} coordinates)`, !this.stage.data.motion, "joints");
-    const buttons = element("div", { class: "buttons" },
-      element("button", { id: "start-pose", onclick: () => this.move(robot.q.slice()) }, "start"),
-      element("button", { id: "zero-pose", onclick: () => this.move(robot.neutral.slice()) }, "zero"));
-    box.append(buttons);
-    this.bind("0", "all joints to zero", () => this.move(robot.neutral.slice()));
+    this.poses = new Poses(this, box);
     for (const joint of robot.joints) {
       if (joint.master) box.append(this.follower(joint));
       else for (const part of this.parts(joint)) box.append(this.slider(joint, part));

@@ -7,6 +7,7 @@ class Report {
     Object.assign(this, { stage, panel, report: stage.data.report, maps: [], items: [] });
     document.body.classList.add("report");
     stage.viewer.set_3d_pane_size(); // the panel is wider now
+    stage.views.reset();
     this.box = element("div", { id: "report" });
     this.makeRoom();
     this.verdict();

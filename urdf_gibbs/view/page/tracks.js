@@ -1,6 +1,6 @@
 // Tracks that wheels leave on the ground: ribbons as far as the motion has come, coloured by the slip of the wheel.
 
-const ROLLS = [0.23, 0.22, 0.2], SLIPS = [0.8, 0.2, 0.05], FULL_SLIP = 0.3; // colours at no slip, and from this slip on
+const ROLLS = [0.043, 0.04, 0.033], SLIPS = [0.6, 0.033, 0.004], FULL_SLIP = 0.3; // colours at no slip, and from this slip on
 
 class Tracks {
   constructor(motion) {
@@ -24,7 +24,7 @@ class Tracks {
     geometry.setAttribute("position", new THREE.Float32BufferAttribute(edges, 3));
     geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
     geometry.setIndex(index);
-    const mesh = motion.stage.add(new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide })));
+    const mesh = motion.stage.add(new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ vertexColors: true, toneMapped: false, side: THREE.DoubleSide })));
     mesh.name = "track " + track.name;
     mesh.frustumCulled = false;
     return { mesh, upTo };
