@@ -172,7 +172,7 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
 def _assembled(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
     """The parts as a robot that has the name, file, folders and (unless given) base of ``robot``."""
     findings = Findings(robot.file)
-    urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints)
+    urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints, as_listed=robot._as_listed)
     source: str | None = None
     if parts.flexible:
         from urdf_gibbs.robot.flexible import check_flexible, read_flexible, with_elements

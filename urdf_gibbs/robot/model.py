@@ -86,6 +86,7 @@ class Robot(Derivable):
     _source: str | bytes | None = field(default="", repr=False)  # None: to be written when it is asked for
     mimic: bool = True
     _urdf_joints: tuple[UrdfJoint, ...] = field(default=(), repr=False)  # all of the URDF, fixed ones too
+    _as_listed: bool = field(default=False, repr=False)  # siblings are in the order of _urdf_joints, not of their names
     _searched_dirs: tuple[str, ...] = field(default=(), repr=False)  # those of package_dirs that a file names, not the user
     _own_file: bool = field(default=True, repr=False)  # False: that ``file`` was the robot's is the word of a trajectory's file
 

@@ -111,6 +111,8 @@ class Urdf:
     joints: list[UrdfJoint] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)  # joints of which only the name could be read
     flexible: dict[str, Specification] = field(default_factory=dict)  # by link
+    as_listed: bool = False  # joints below a link in the order of the list, as another format has them, and not in that of their names
+    own_base: str = ""  # what tells how the root may move, where the source itself does: then ``base`` must be "fixed"
 
 
 def read(root: Element, findings: Findings) -> Urdf:

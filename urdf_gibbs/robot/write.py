@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding, Findings
-from urdf_gibbs.robot.load import read_text
+from urdf_gibbs.robot.load import AS_LISTED, EXTENSION, SIBLINGS, read_text
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
@@ -132,7 +132,8 @@ def _frozen(array: NDArray[Any]) -> NDArray[np.float64]:
 
 def urdf_text(urdf: Urdf) -> str:
     """The links and joints as URDF text; numbers with all their digits, infinite limits left out."""
-    parts = [*(_link(link) for link in urdf.links), *(_joint(joint) for joint in urdf.joints)]
+    order = [f'  <{EXTENSION} {SIBLINGS}="{AS_LISTED}"/>\n'] if urdf.as_listed else []
+    parts = [*order, *(_link(link) for link in urdf.links), *(_joint(joint) for joint in urdf.joints)]
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(urdf.name)}>\n{"".join(parts)}</robot>\n'
 
 
