@@ -55,9 +55,11 @@ class Conversion:
         self.add_joint(f"{child}_fixed", "fixed", parent, child, pose)
         return child
 
-    def at_root(self, inertial: Inertia | None) -> None:
+    def at_root(
+        self, inertial: Inertia | None, visuals: tuple[Shape, ...] = (), collisions: tuple[Shape, ...] = ()
+    ) -> None:
         """What is fixed to the root link."""
-        self.urdf.links[0] = Link(self.root, inertial)
+        self.urdf.links[0] = Link(self.root, inertial, visuals, collisions)
 
     def rotor(self, joint: str, armature: float) -> None:
         """Carry an armature, an inertia that is added to a joint's diagonal entry of M alone.
