@@ -112,6 +112,8 @@ LOADED_AS = {
     "ur10": "ur_description/urdf/ur10_robot.urdf",
     "ur10_limited": "ur_description/urdf/ur10_joint_limited_robot.urdf",
 }
+
+
 class SeveralRobotsError(UnknownNameError):
     """A name that several robots have; ``known`` are their own names."""
 

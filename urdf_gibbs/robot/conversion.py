@@ -5,13 +5,18 @@ The records keep the order of the other format. What cannot be carried becomes a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from urdf_gibbs.robot.findings import Findings
+from urdf_gibbs.robot.plausible import check_inertia
 from urdf_gibbs.robot.spatial import EYE3, IDENTITY, ZERO3, Inertia, Pose, Vec3
 from urdf_gibbs.robot.urdf import INFINITY, Link, Mimic, Shape, Urdf, UrdfJoint
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+Parts = tuple[tuple[str, str, Vec3], ...]
+Shapes = tuple[tuple[Shape, ...], tuple[Shape, ...]]
+NO_SHAPES: Shapes = ((), ())
 BALL = (("x", X), ("y", Y), ("z", Z))  # three hinges that take the place of a ball joint
 
 
@@ -35,11 +40,12 @@ class Conversion:
             own, count = f"{name}_{count}", count + 1
         return own
 
-    def add_link(self, name: str, inertial: Inertia | None = None, visuals: tuple[Shape, ...] = (), collisions: tuple[Shape, ...] = ()) -> str:
-        """Add a link, under a name of its own, which is returned."""
+    def add_link(self, name: str, inertial: Inertia | None = None, shapes: Shapes = NO_SHAPES) -> str:
+        """Add a link with shapes (visuals, collisions) under a name of its own, which is returned."""
         name = self.free_name(name)
         self._links.add(name)
-        self.urdf.links.append(Link(name, inertial, visuals, collisions))
+        self._check(name, inertial)
+        self.urdf.links.append(Link(name, inertial, *shapes))
         return name
 
     def add_joint(self, name: str, kind: str, parent: str, child: str, pose: Pose = IDENTITY, axis: Vec3 = X, **more: Any) -> str:
@@ -55,11 +61,21 @@ class Conversion:
         self.add_joint(f"{child}_fixed", "fixed", parent, child, pose)
         return child
 
-    def at_root(
-        self, inertial: Inertia | None, visuals: tuple[Shape, ...] = (), collisions: tuple[Shape, ...] = ()
-    ) -> None:
+    def at_root(self, inertial: Inertia | None, shapes: Shapes = NO_SHAPES) -> None:
         """What is fixed to the root link."""
-        self.urdf.links[0] = Link(self.root, inertial, visuals, collisions)
+        self._check(self.root, inertial)
+        self.urdf.links[0] = Link(self.root, inertial, *shapes)
+
+    def _check(self, name: str, inertial: Inertia | None) -> None:
+        """Of a body, as of one in a URDF."""
+        if inertial is None:
+            return
+        numbers = (inertial.mass, *inertial.centre_of_mass, *inertial.inertia)
+        if not all(map(math.isfinite, numbers)) or inertial.mass < 0.0:
+            expected = "finite numbers, and a mass of zero or more"
+            self.findings.error("negative-mass", 0, f'link "{name}"', f"mass {inertial.mass:g}, inertia {inertial.inertia}", expected)
+        else:
+            check_inertia(self.findings, 0, f'link "{name}"', inertial.mass, inertial.inertia)
 
     def rotor(self, joint: str, armature: float) -> None:
         """Carry an armature, an inertia that is added to a joint's diagonal entry of M alone.
@@ -68,18 +84,20 @@ class Conversion:
         it meets no gravity; what it has about other axes, about which it never turns, makes it a disc.
         """
         disc = Inertia(0.0, ZERO3, (0.5 * armature, 0.0, 0.0, 0.0, 0.5 * armature, 0.0, 0.0, 0.0, armature))
-        link = self.add_link(f"{joint}.rotor", disc)
-        self.add_joint(f"{joint}.rotor", "continuous", self.root, link, axis=Z, mimic=Mimic(joint))
+        link = self.free_name(f"{joint}.rotor")
+        self._links.add(link)
+        self.urdf.links.append(Link(link, disc))  # unchecked: it is massless on purpose
+        self.add_joint(f"{joint}.rotor", "continuous", self.root, link, axis=Z, mimic=Mimic(joint, always=True))
         self.findings.note("armature", 0, f'joint "{joint}"', f"armature {armature:g}", f'what it is: link "{link}" carries it as a rotor')
 
     def helix(self, name: str, parent: str, child: str, pose: Pose, axis: Vec3, pitch: float, **more: Any) -> str:
         """A screw: a hinge, and a slide that follows it by ``pitch`` [m/rad]."""
         between = self.add_link(f"{name}.screw")
         own = self.add_joint(name, "revolute", parent, between, pose, axis, **more)
-        self.add_joint(f"{name}.slide", "prismatic", between, child, axis=axis, mimic=Mimic(own, pitch))
+        self.add_joint(f"{name}.slide", "prismatic", between, child, axis=axis, mimic=Mimic(own, pitch, always=True))
         return own
 
-    def chain(self, name: str, parts: tuple[tuple[str, str, Vec3], ...], parent: str, child: str, pose: Pose, limits: list[dict[str, float]]) -> None:
+    def chain(self, name: str, parts: Parts, parent: str, child: str, pose: Pose, limits: list[dict[str, float]]) -> None:
         """Several joints at one place, one after the other, with massless links between: (suffix, type, axis) of each."""
         for k, ((suffix, kind, axis), own) in enumerate(zip(parts, limits, strict=True)):
             last = k == len(parts) - 1

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.extras import extras_named
-from urdf_gibbs.robot.conversion import Conversion, bounds, turning
+from urdf_gibbs.robot.conversion import Conversion, Shapes, bounds, turning
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.spatial import EYE3, IDENTITY, ZERO3, Inertia, Pose, Vec3, compose, multiply, rotation_about, transpose
 from urdf_gibbs.robot.urdf import Geometry, Mimic, Shape, Urdf
@@ -64,7 +64,11 @@ class _Model(Conversion):
         name = bytes(model.names).split(b"\0")[0].decode("utf-8", "replace")
         super().__init__(name or "mujoco", WORLD, findings)
         self.model = model
-        self._named = lambda kind, i: mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
+
+        def named(kind: str, i: int) -> str:
+            return mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
+
+        self._named = named
         self.links = {0: WORLD}
         self.joints: dict[int, str] = {}
 
@@ -75,7 +79,7 @@ class _Model(Conversion):
         model = self.model
         name = self._named("BODY", b) or f"body{b}"
         parent, inertial = self.links[int(model.body_parentid[b])], self._inertia(b)
-        visuals, collisions = self._shapes(b)
+        shapes = self._shapes(b)
         joints = range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b])
         pose = _pose(model.body_pos[b], model.body_quat[b])
         anchor: Vec3 = ZERO3
@@ -87,13 +91,13 @@ class _Model(Conversion):
             pose = compose(pose, (EYE3, _minus(place, anchor)))
             anchor = place
             if last and anchor == ZERO3:
-                child = self.add_link(name, inertial, visuals, collisions)
+                child = self.add_link(name, inertial, shapes)
             else:
                 child = self.add_link(f"{name}.{k + 1}")
             self._joint(j, kind, parent, child, pose)
             parent, pose = child, IDENTITY
         if not joints or anchor != ZERO3:
-            child = self.add_link(name, inertial, visuals, collisions)
+            child = self.add_link(name, inertial, shapes)
             offset = (EYE3, _minus(ZERO3, anchor))
             self.add_joint(f"{name}_fixed", "fixed", parent, child, compose(pose, offset) if joints else pose)
         self.links[b] = child
@@ -146,7 +150,11 @@ class _Model(Conversion):
             return None
         R = _pose(ZERO3, model.body_iquat[b])[0]
         x, y, z = (float(value) for value in moments)
-        return Inertia(float(model.body_mass[b]), _vector(model.body_ipos[b]), multiply(multiply(R, (x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z)), transpose(R)))
+        return Inertia(
+            float(model.body_mass[b]),
+            _vector(model.body_ipos[b]),
+            multiply(multiply(R, (x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z)), transpose(R)),
+        )
 
     # shapes -------------------------------------------------------------------------------------
 
@@ -154,10 +162,10 @@ class _Model(Conversion):
         """Shapes of the world, which planes and height fields are not."""
         visuals, collisions = self._shapes(0)
         if visuals or collisions:
-            child = self.add_link(f"{WORLD}_shapes", None, visuals, collisions)
+            child = self.add_link(f"{WORLD}_shapes", None, (visuals, collisions))
             self.add_joint(f"{child}_fixed", "fixed", WORLD, child)
 
-    def _shapes(self, b: int) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+    def _shapes(self, b: int) -> Shapes:
         """(visuals, collisions): a shape that touches nothing is only drawn, one of a hidden group only touches."""
         model, visuals, collisions = self.model, [], []
         for g in range(model.body_geomadr[b], model.body_geomadr[b] + model.body_geomnum[b]):
@@ -177,7 +185,11 @@ class _Model(Conversion):
         pose = _pose(model.geom_pos[g], model.geom_quat[g])
         if kind == MESH:
             m = int(model.geom_dataid[g])
-            path = bytes(model.paths)[int(model.mesh_pathadr[m]) :].split(b"\0")[0].decode("utf-8", "replace") if model.mesh_pathadr[m] >= 0 else ""
+            path = (
+                bytes(model.paths)[int(model.mesh_pathadr[m]) :].split(b"\0")[0].decode("utf-8", "replace")
+                if model.mesh_pathadr[m] >= 0
+                else ""
+            )
             if not path:
                 return None
             solid = Geometry("mesh", (), str(Path(self.findings.file).parent / path), _vector(model.mesh_scale[m]))
@@ -250,7 +262,8 @@ class _Model(Conversion):
         model = self.model
         for t in range(model.ntendon):
             name = self._named("TENDON", t)
-            does = [word for word, array in (("stiffness", model.tendon_stiffness), ("damping", model.tendon_damping), ("armature", model.tendon_armature)) if _first(array[t])]
+            numbers = {key: _first(getattr(model, f"tendon_{key}")[t]) for key in ("stiffness", "damping", "armature")}
+            does = [key for key, value in numbers.items() if value]
             does += ["limits"] if model.tendon_limited[t] else []
             self.lost(f'tendon "{name}"', f"a tendon with {', '.join(does)}" if does else "a tendon", serious=bool(does))
         if model.opt.density or model.opt.viscosity:

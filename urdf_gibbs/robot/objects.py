@@ -97,7 +97,7 @@ def _shapes(shapes: Any) -> tuple[Shape, ...]:
             solid = Geometry("sphere", (float(geometry.sphere.radius),))
         elif geometry.mesh is not None:
             scale = (1.0, 1.0, 1.0) if geometry.mesh.scale is None else tuple(np.broadcast_to(geometry.mesh.scale, 3).tolist())
-            solid = Geometry("mesh", (), geometry.mesh.filename, scale)  # type: ignore[arg-type]
+            solid = Geometry("mesh", (), geometry.mesh.filename, scale)
         else:
             continue
         colour = getattr(material, "color", None)

@@ -18,6 +18,7 @@ from urdf_gibbs.robot.urdf import Mimic, Urdf
 
 UNIVERSE = "universe"
 AXES = {"X": X, "Y": Y, "Z": Z}
+TOGETHER = ("FreeFlyer", "Planar", "Spherical")  # an armature there is no inertia of one joint
 OWN_BASE = "the model itself says how its first joint moves"
 Limits = dict[str, float]
 
@@ -77,29 +78,22 @@ class _Model(Conversion):
     def _convert(self, name: str, own: Any, parent: str, child: str, place: Pose, limits: list[Limits], columns: slice) -> None:
         """One joint, or the part of a composite."""
         kind = own.shortname().removeprefix("JointModel")
-        armature = self.model.armature[columns]
-        first = len(self.urdf.joints)
-        make = _MAKERS.get(kind) or (_MAKERS["P"] if kind in ("PX", "PY", "PZ", "PrismaticUnaligned") else None)
         if kind == "Composite":
             self._composite(name, own, parent, child, place, limits, columns)
             return
-        if make is None:
-            self.refuse(f'joint "{name}"', own.shortname(), f"one of {', '.join(sorted({*_MAKERS, 'Composite', 'Mimic'}))}")
+        if kind not in _MAKERS:
+            self.refuse(f'joint "{name}"', own.shortname(), "a joint that a URDF can have, or several of them")
             return
-        make(self, name, own, parent, child, place, limits)
-        moving = [joint for joint in self.urdf.joints[first:] if joint.mimic is None]
-        if np.any(armature):
-            self._armature(name, [joint.name for joint in moving for _ in range(1 if len(moving) == own.nv else own.nv)], armature)
-
-    def _armature(self, name: str, joints: list[str], armature: Any) -> None:
-        one_each = len(set(joints)) == len(armature) and not any(joint.name == name and joint.type in ("floating", "planar") for joint in self.urdf.joints)
-        ball = any(finding.code == "ball-joint" and finding.element == f'joint "{name}"' for finding in self.findings.items)
-        if not one_each or ball:
-            self.refuse(f'joint "{name}"', f"armature {armature.tolist()}", "an armature of joints with one degree of freedom each")
-            return
-        for joint, value in zip(joints, armature, strict=True):
-            if value:
-                self.rotor(joint, float(value))
+        first = len(self.urdf.joints)
+        _MAKERS[kind](self, name, own, parent, child, place, limits)
+        armature = self.model.armature[columns]
+        if kind in TOGETHER and np.any(armature):
+            self.lost(f'joint "{name}"', f"armature {float(armature.max()):g} of a joint with several degrees of freedom in one")
+        elif np.any(armature):
+            moving = [joint.name for joint in self.urdf.joints[first:] if joint.mimic is None]
+            for joint, value in zip(moving, armature, strict=True):
+                if value:
+                    self.rotor(joint, float(value))
 
     def _composite(self, name: str, own: Any, parent: str, child: str, place: Pose, limits: list[Limits], columns: slice) -> None:
         parts = [part.extract() for part in own.joints]
@@ -119,7 +113,11 @@ class _Model(Conversion):
         leader = model.joints[master]
         scaling = float(own.scaling)
         if leader.nv != 1 or not scaling:
-            self.refuse(f'joint "{name}"', f'a joint that follows "{model.names[master]}" with scaling {scaling:g}', "a master that moves in one way")
+            self.refuse(
+                f'joint "{name}"',
+                f'a joint that follows "{model.names[master]}" with scaling {scaling:g}',
+                "a master that moves in one way",
+            )
             return
         data = model.joints[j].createData()
         q = np.zeros(model.nq)
@@ -149,7 +147,9 @@ class _Model(Conversion):
         """Of each velocity; positions only where there is one for each."""
         model, result = self.model, []
         for k in range(nv):
-            lower, upper = (float(x[iq + k]) for x in (model.lowerPositionLimit, model.upperPositionLimit)) if nq == nv else (-np.inf, np.inf)
+            lower, upper = (
+                (float(x[iq + k]) for x in (model.lowerPositionLimit, model.upperPositionLimit)) if nq == nv else (-np.inf, np.inf)
+            )
             effort, velocity = (float(x[iv + k]) for x in (model.effortLimit, model.velocityLimit))
             more = {"damping": float(model.damping[iv + k]), "friction": float(model.friction[iv + k])}
             result.append(bounds(lower, upper, effort, velocity, **more))
@@ -160,7 +160,9 @@ class _Model(Conversion):
         gravity = self.model.gravity.linear
         if not np.allclose(gravity, (0.0, 0.0, -9.81)):
             words = " ".join(f"{x:g}" for x in gravity)
-            self.findings.note("gravity", 0, "model", f"gravity {words}", f"gravity=({words.replace(' ', ', ')}) given to the functions; a robot has none")
+            self.findings.note(
+                "gravity", 0, "model", f"gravity {words}", f"gravity=({words.replace(' ', ', ')}) given to the functions; a robot has none"
+            )
 
 
 # Joints of one kind ----------------------------------------------------------------------------------

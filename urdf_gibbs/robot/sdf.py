@@ -11,13 +11,14 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.robot import xml
-from urdf_gibbs.robot.conversion import Conversion, X, Y, Z, bounds, turning
+from urdf_gibbs.robot.conversion import NO_SHAPES, Conversion, Shapes, X, Y, Z, bounds, turning
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.sdf_shapes import shapes_of
 from urdf_gibbs.robot.spatial import IDENTITY, Inertia, Pose, Vec3
@@ -32,7 +33,7 @@ ROUND_OFF = 1e-15
 def read_sdf(text: str | bytes, findings: Findings) -> tuple[Urdf, str]:
     """Links and joints of an SDF file; empty text."""
     try:
-        with _remarks(findings):
+        with remarks(findings):
             plant = parsed(text, findings.file)
             frames = plant.num_frames()  # those of the file: Drake adds some of its own
             plant.Finalize()
@@ -61,15 +62,15 @@ def parsed(text: str | bytes, file: str) -> Any:
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     if os.path.isfile(file):
-        parser.AddModels(os.path.abspath(file))
+        parser.AddModels(Path(file).absolute())
     else:
         parser.AddModelsFromString(text if isinstance(text, str) else text.decode("utf-8", "replace"), "sdf")
     return plant
 
 
 @contextmanager
-def _remarks(findings: Findings) -> Iterator[None]:
-    """What Drake logs, as notes: elements that it leaves out."""
+def remarks(findings: Findings) -> Iterator[None]:
+    """What Drake logs while it reads, as notes: elements that it leaves out."""
     said: dict[str, int] = {}
 
     class Keep(logging.Handler):
@@ -102,7 +103,7 @@ def _is_free(joint: Any) -> bool:
 
 
 class _Plant(Conversion):
-    def __init__(self, plant: Any, root: str, findings: Findings, shapes: dict[str, Any]) -> None:
+    def __init__(self, plant: Any, root: str, findings: Findings, shapes: dict[str, Shapes]) -> None:
         name = plant.GetModelInstanceName(_joints(plant)[0].model_instance()) if _joints(plant) else "sdf"
         super().__init__(name, root, findings)
         self.plant, self.shapes = plant, shapes
@@ -117,7 +118,7 @@ class _Plant(Conversion):
                 below.setdefault(int(joint.parent_body().index()), []).append(joint)
         self.links[int(root.index())] = self.root
         if int(root.index()):
-            self.at_root(_inertia(root), *self.shapes.get(root.name(), ((), ())))
+            self.at_root(_inertia(root), self._shapes(root))
         else:
             self.urdf.own_base = OWN_BASE
         stack = below.get(int(root.index()), [])[::-1]
@@ -130,26 +131,37 @@ class _Plant(Conversion):
 
     def _joint(self, joint: Any) -> None:
         parent, body = self.links[int(joint.parent_body().index())], joint.child_body()
-        place, offset = _pose(joint.frame_on_parent().GetFixedPoseInBodyFrame()), _pose(joint.frame_on_child().GetFixedPoseInBodyFrame().inverse())
+        place, offset = (
+            _pose(joint.frame_on_parent().GetFixedPoseInBodyFrame()),
+            _pose(joint.frame_on_child().GetFixedPoseInBodyFrame().inverse()),
+        )
         direct = offset is IDENTITY
-        child = self.add_link(body.name() if direct else f"{body.name()}.joint", *([_inertia(body), *self._shapes(body)] if direct else []))
+        own = (body.name(), _inertia(body), self._shapes(body))
+        child = self.add_link(*own) if direct else self.add_link(f"{body.name()}.joint")
         self._make(joint, parent, child, place)
         if not direct:
-            moved = self.add_link(body.name(), _inertia(body), *self._shapes(body))
+            moved = self.add_link(*own)
             self.add_joint(f"{body.name()}_fixed", "fixed", child, moved, offset)
             child = moved
         self.links[int(body.index())] = child
 
-    def _shapes(self, body: Any) -> tuple[Any, Any]:
-        visuals, collisions = self.shapes.get(body.name(), ((), ()))
-        return visuals, collisions
+    def _shapes(self, body: Any) -> Shapes:
+        return self.shapes.get(body.name(), NO_SHAPES)
 
     def _make(self, joint: Any, parent: str, child: str, place: Pose) -> None:
         """The joint, as those of a URDF."""
         kind, name = type(joint).__name__.partition("_")[0], joint.name()
         limits = _limits(joint)
         if kind == "RevoluteJoint":
-            self.add_joint(name, "revolute" if "lower" in limits[0] else "continuous", parent, child, place, _vector(joint.revolute_axis()), **limits[0])
+            self.add_joint(
+                name,
+                "revolute" if "lower" in limits[0] else "continuous",
+                parent,
+                child,
+                place,
+                _vector(joint.revolute_axis()),
+                **limits[0],
+            )
         elif kind == "PrismaticJoint":
             self.add_joint(name, "prismatic", parent, child, place, _vector(joint.translation_axis()), **limits[0])
         elif kind == "WeldJoint":

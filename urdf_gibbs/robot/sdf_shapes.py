@@ -1,12 +1,11 @@
-"""Visuals and collisions of the links of an SDF, straight from its XML; those whose place is given relative to another frame are left out."""
+"""Visuals and collisions of the links of an SDF, straight from its XML; those placed relative to another frame are left out."""
 
 from __future__ import annotations
 
+from urdf_gibbs.robot.conversion import Shapes
 from urdf_gibbs.robot.spatial import IDENTITY, Pose, rotation_from_rpy
 from urdf_gibbs.robot.urdf import Geometry, Shape
 from urdf_gibbs.robot.xml import Element
-
-Shapes = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 
 
 def shapes_of(root: Element) -> dict[str, Shapes]:
@@ -17,8 +16,8 @@ def shapes_of(root: Element) -> dict[str, Shapes]:
         element = stack.pop()
         stack += [child for child in element.children if child.tag in ("model", "world")]
         for link in element.all("link"):
-            visuals, collisions = ([shape for one in link.all(tag) if (shape := _shape(one)) is not None] for tag in ("visual", "collision"))
-            result[link.attributes.get("name", "")] = tuple(visuals), tuple(collisions)
+            visuals, collisions = (tuple(filter(None, map(_shape, link.all(tag)))) for tag in ("visual", "collision"))
+            result[link.attributes.get("name", "")] = visuals, collisions
     return result
 
 

@@ -159,7 +159,9 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
     findings = urdf.findings
     joints = {joint.name: joint for joint in urdf.joints}
     resolved = {
-        joint.name: Dependency("" if joint.type == "fixed" else joint.name) for joint in urdf.joints if joint.mimic is None or not follow
+        joint.name: Dependency("" if joint.type == "fixed" else joint.name)
+        for joint in urdf.joints
+        if joint.mimic is None or not (follow or joint.mimic.always)
     }
     for start in urdf.joints:
         chain: dict[str, Mimic] = {}

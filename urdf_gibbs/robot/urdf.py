@@ -33,6 +33,7 @@ ONE_DOF = ("revolute", "continuous", "prismatic")
 BOUNDED = ("revolute", "prismatic")  # by lower and upper, which default to 0 there and mean nothing elsewhere
 
 INFINITY = math.inf
+ALWAYS = "always"  # an attribute of <mimic> in the URDFs that are written here; other tools ignore it
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """q = multiplier * q(joint) + offset."""
+    """q = multiplier * q(joint) + offset. ``always``: also where mimic joints are freed, because it is no joint of its own but a rotor."""
 
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
     line: int = 0
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +393,8 @@ class Reader:
         if not master:
             self.findings.error("missing", element.line, f"{what} <mimic>", "no joint", 'joint="..."')
             return None
-        return Mimic(master, self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0), element.line)
+        ratio, offset = self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0)
+        return Mimic(master, ratio, offset, element.line, element.attributes.get(ALWAYS) == "true")
 
 
 _NO_LIMIT = (-INFINITY, INFINITY, INFINITY, INFINITY)

@@ -24,7 +24,7 @@ from urdf_gibbs.robot.load import AS_LISTED, EXTENSION, SIBLINGS, read_text
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
-from urdf_gibbs.robot.urdf import BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import ALWAYS, BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
@@ -182,7 +182,8 @@ def _joint(joint: UrdfJoint) -> str:
     follows = ""
     if joint.mimic is not None:
         tie = _attributes((key, getattr(joint.mimic, key)) for key in ("multiplier", "offset"))
-        follows = f"<mimic joint={quoteattr(joint.mimic.joint)}{tie}/>"
+        always = f' {ALWAYS}="true"' if joint.mimic.always else ""
+        follows = f"<mimic joint={quoteattr(joint.mimic.joint)}{tie}{always}/>"
     bounds = f"<limit{limit}/>" if limit else ""
     return f"  <joint {head}>{ends}{_origin(joint.pose)}{axis}{bounds}<dynamics{dynamics}/>{follows}</joint>\n"
 

@@ -7,6 +7,7 @@ into an attribute; macros copy it along, and it is taken out of the result.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -48,7 +49,7 @@ def read_xacro(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, st
     if root is None:
         return Urdf("", file, findings), ""
     expansion.place(root)
-    _take_out(document.documentElement)
+    _take_out(document)
     return read_root(root, findings), document.toprettyxml(indent="  ")
 
 
@@ -69,10 +70,14 @@ class _Expansion:
                 document = self.parsed(data, self.file)
                 self.library.process_doc(document, mappings=dict(self.reading.xacro_args), verbosity=0)
         except expat.ExpatError as problem:
-            self.findings.error("not-xml", Place(problem.lineno, self.files[-1]), "document", expat.ErrorString(problem.code), "well-formed XML")
+            self.findings.error(
+                "not-xml", Place(problem.lineno, self.files[-1]), "document", expat.ErrorString(problem.code), "well-formed XML"
+            )
             return None
         except RecursionError:
-            self.findings.error("xacro", Place(0, self._current()), "xacro", "a macro or file that contains itself", "an end of the expansion")
+            self.findings.error(
+                "xacro", Place(0, self._current()), "xacro", "a macro or file that contains itself", "an end of the expansion"
+            )
             return None
         except Exception as problem:  # expressions in a xacro are Python, and raise whatever they like
             found, expected = self._explained(problem)
@@ -109,7 +114,7 @@ class _Expansion:
     @contextlib.contextmanager
     def _patched(self) -> Iterator[None]:
         """The library with our way to read files and to find packages."""
-        arguments = __import__("xacro.substitution_args", fromlist=["_eval_find"])
+        arguments: Any = importlib.import_module("xacro.substitution_args")
         table: Mapping[str, Any] = arguments._eval_dict
         before = self.library.parse, arguments._eval_find, table["find"], self.library.filestack, self.library.macrostack
 
@@ -187,7 +192,7 @@ class _NoPackageError(Exception):
         super().__init__(package)
 
 
-class _Builder(expatbuilder.ExpatBuilderNS):  # type: ignore[misc]
+class _Builder(expatbuilder.ExpatBuilderNS):
     """Makes a document of the elements' places: an attribute of what becomes part of a URDF, and an attribute of Python for all."""
 
     def __init__(self, number: int, arguments: set[str]) -> None:
@@ -196,7 +201,8 @@ class _Builder(expatbuilder.ExpatBuilderNS):  # type: ignore[misc]
 
     def start_element_handler(self, name: str, attributes: Any) -> None:
         super().start_element_handler(name, attributes)
-        node, line = self.curNode, self.getParser().CurrentLineNumber
+        line = self.getParser().CurrentLineNumber
+        node: Any = self.curNode
         node.place = (self._number, line)
         if node.tagName == f"{PREFIX}arg":
             self._arguments.add(node.getAttribute("name"))
@@ -204,10 +210,8 @@ class _Builder(expatbuilder.ExpatBuilderNS):  # type: ignore[misc]
             node.setAttribute(MARK, f"{self._number}:{line}")
 
 
-def _take_out(root: minidom.Element) -> None:
-    stack = [root]
-    while stack:
-        element = stack.pop()
+def _take_out(document: minidom.Document) -> None:
+    """The places, from all elements."""
+    for element in document.getElementsByTagName("*"):
         if element.hasAttribute(MARK):
             element.removeAttribute(MARK)
-        stack += [child for child in element.childNodes if child.nodeType == child.ELEMENT_NODE]
