@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,25 +28,26 @@ DENSE = 300  # velocities: the singular values of a larger matrix take seconds
 COMPILED = 1000  # degrees of freedom: compiled code covers matrices up to this size
 
 
-def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
+def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = (), xacro_args: Mapping[str, Any] | None = None) -> list[Finding]:
     """Everything there is to say about a URDF.
 
     Args:
-        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
-        package_dirs: Folders that hold the packages of ``package://`` mesh names.
+        source: As for ``load``: a path, a name, XML text, an open file, an element tree, an object of another library.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names and of ``$(find ...)``.
+        xacro_args: Arguments of a xacro, by name.
 
     Returns:
-        Errors, warnings and notes, in the order of the lines.
+        Errors, warnings and notes, in the order of the lines; of a xacro those of the files that it includes come last.
 
     Raises:
         ArgumentError: An argument has a wrong type.
     """
-    urdf = read_source(source)
+    urdf = read_source(source, package_dirs, xacro_args)
     tree = build(urdf, "fixed", mimic=True)
     _check_meshes(urdf, folders(package_dirs))
     if tree is not None:
         _check_inertia_of_motion(urdf, assemble(urdf, tree, "fixed"))
-    return sorted(urdf.findings.items, key=lambda finding: finding.line)
+    return sorted(urdf.findings.items, key=lambda finding: (finding.file != urdf.file, finding.file, finding.line))
 
 
 def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:

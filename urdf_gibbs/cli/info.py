@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from urdf_gibbs.cli.console import File, checked_base, load_or_exit, out, resolve
+from urdf_gibbs.cli.console import File, PackageDirs, XacroArgs, checked_base, load_or_exit, out, resolve
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
@@ -25,6 +25,8 @@ def info(
     mimic: Annotated[bool, typer.Option("--mimic/--no-mimic", help="Mimic joints follow their master, or are free.")] = True,
     q: Annotated[str | None, typer.Option(help="Configuration to draw, nq numbers separated by blanks. Default: all zero.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="PATH", help="Draw the robot with each branch in its colour (png, svg, pdf).")] = None,
+    package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Print the tree, the joints and the branches of a URDF."""
     robot = load_or_exit(resolve(file), checked_base(base), mimic)

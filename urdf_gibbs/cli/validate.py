@@ -11,7 +11,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, pinocchio_or_exit, resolve, write_json
+from urdf_gibbs.cli.console import (
+    Files,
+    Json,
+    PackageDirs,
+    XacroArgs,
+    checked_base,
+    err,
+    load_quietly,
+    out,
+    pinocchio_or_exit,
+    resolve,
+    write_json,
+)
 from urdf_gibbs.cli.validate_pages import Pages
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import UnknownNameError, UrdfError
@@ -52,6 +64,7 @@ def validate(
         ),
     ] = None,
     package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Compare formulations, derivatives and regressors with Pinocchio at random states.
 
@@ -156,7 +169,10 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
     fitting = _fitting(file, robot, request.methods, notes)
     states: dict[str, Any] = {"samples": request.samples, "seed": request.seed}
     asked: dict[str, Any] = {"methods": fitting, "derivatives": request.derivatives}
-    report = compare.validate(robot, request.against or path, mimic=mimic, **states, **asked, progress=step)
+    try:
+        report = compare.validate(robot, request.against or path, mimic=mimic, **states, **asked, progress=step)
+    except UrdfError as problem:  # of the other file
+        return CANNOT_LOAD, _refusal(request.against or file, base, problem)
     report.notes[:0] = notes
     if request.against and report.reference.endswith("Pinocchio"):
         report.notes.insert(0, f"Pinocchio read another file: {request.against}")

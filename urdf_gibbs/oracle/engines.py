@@ -194,6 +194,7 @@ class PinocchioModel(Engine):
         self.data = model.createData()
 
     def dynamics(self, x: Array, u: Array) -> tuple[Array, Array]:
+        self.data.M[:] = 0.0  # of a mimic joint below its master crba adds to what is there
         upper = np.triu(self.pin.crba(self.model, self.data, x))
         return upper + np.triu(upper, 1).T, np.array(self.pin.nonLinearEffects(self.model, self.data, x, u))
 

@@ -26,6 +26,7 @@ from urdf_gibbs.robot.derived import Derivable
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.joints import Frame, Joint
+from urdf_gibbs.robot.outward import Outward
 from urdf_gibbs.robot.spatial import Inertia, Pose
 from urdf_gibbs.robot.urdf import Link, UrdfJoint
 
@@ -39,8 +40,8 @@ VELOCITY_SUFFIXES = {6: ("vx", "vy", "vz", "wx", "wy", "wz"), 3: ("vx", "vy", "w
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(Derivable):
-    """A robot read from a URDF by ``load``: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
+class Robot(Derivable, Outward):
+    """A robot made by ``load``: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
 
     Coordinates: q (nq) and v (nv), joints depth first, siblings in the byte order of their names. A floating joint has
     q = (x y z, qx qy qz qw) and v = (linear, angular) in the moved frame; a planar one q = (x, y, angle) and v = (vx, vy, w)
@@ -48,7 +49,7 @@ class Robot(Derivable):
 
     Attributes:
         name: Of the URDF.
-        file: Path of the URDF, "<text>" for XML text.
+        file: Path of the file, "<text>" for XML text.
         base: What the root link may do: "fixed", "floating" or "planar".
         joints: The moving joint of each body.
         parent: (nb) index of the body that carries each one, -1: the world.
