@@ -9,7 +9,6 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import click
 import typer
 from rich.console import Console
 
@@ -23,20 +22,25 @@ from urdf_gibbs.robot.model import Robot
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-PACKAGE_DIRS, XACRO_ARGS = "package_dirs", "xacro_args"  # options that loading needs, by which every command's context keeps them
+_given: dict[str, Any] = {}  # options of the command that loading needs
 
 
-def _kept_folders(context: typer.Context, value: list[str] | None) -> list[str] | None:
-    context.meta[PACKAGE_DIRS] = value or []
+def forget_given() -> None:
+    """Before another command."""
+    _given.clear()
+
+
+def _kept_folders(value: list[str] | None) -> list[str] | None:
+    _given["package_dirs"] = value or []
     return value
 
 
-def _kept_arguments(context: typer.Context, value: list[str] | None) -> list[str] | None:
+def _kept_arguments(value: list[str] | None) -> list[str] | None:
     pairs = [one.partition("=") for one in value or ()]
     for name, sign, _ in pairs:
         if not name or not sign:
             raise typer.BadParameter(f"{name!r}, expected NAME=VALUE", param_hint="--xacro-arg")
-    context.meta[XACRO_ARGS] = {name: text for name, _, text in pairs}
+    _given["xacro_args"] = {name: text for name, _, text in pairs}
     return value
 
 
@@ -75,9 +79,7 @@ def resolve(name: str) -> str:
 
 def given() -> dict[str, Any]:
     """What the command was given for loading: folders of packages, and arguments of a xacro."""
-    context = click.get_current_context(silent=True)
-    meta = {} if context is None else context.meta
-    return {PACKAGE_DIRS: meta.get(PACKAGE_DIRS, []), XACRO_ARGS: meta.get(XACRO_ARGS, {})}
+    return dict(_given)
 
 
 def checked_base(base: str) -> Base:

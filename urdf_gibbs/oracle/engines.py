@@ -194,8 +194,8 @@ class PinocchioModel(Engine):
         self.data = model.createData()
 
     def dynamics(self, x: Array, u: Array) -> tuple[Array, Array]:
-        self.data.M[:] = 0.0  # of a mimic joint below its master crba adds to what is there
-        upper = np.triu(self.pin.crba(self.model, self.data, x))
+        data = self.model.createData()  # with a mimic joint below its master, crba is right only the first time (pin 4.1)
+        upper = np.triu(self.pin.crba(self.model, data, x))
         return upper + np.triu(upper, 1).T, np.array(self.pin.nonLinearEffects(self.model, self.data, x, u))
 
 

@@ -38,8 +38,8 @@ class Outward:
     def to_pinocchio(self) -> Any:
         """As a pinocchio.Model with the same coordinates in the same order: its q is ``robot.q_to_pinocchio(q)``, its v is v.
 
-        Mimic joints are its own (JointModelMimic), for which it has no forward dynamics, and whose crba adds to what is in data.M: fill
-        that with zeros before. Armatures are its ``armature``, links its frames. Visuals and collisions are not carried.
+        Mimic joints are its own (JointModelMimic), for which it has no forward dynamics, and its crba needs new data for each call where
+        one is below its master (pin 4.1). Armatures are its ``armature``, links its frames. Visuals and collisions are not carried.
 
         Returns:
             The model.
