@@ -446,7 +446,5 @@ class Robot(Derivable, Outward):
         self.__dict__.update(read_only(state))
 
     def __repr__(self) -> str:
-        return (
-            f"<Robot {self.name!r}: {len(self.links)} links, {len(self.joints)} moving bodies, "
-            f"nq={self.nq}, nv={self.nv}, base={self.base}>"
-        )
+        parts = f"{len(self.links)} links, {len(self.joints)} moving bodies"
+        return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, base={self.base}>"

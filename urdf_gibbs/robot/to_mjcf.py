@@ -16,6 +16,7 @@ from urdf_gibbs.robot.spatial import Pose, compose
 from urdf_gibbs.robot.urdf import Shape
 
 LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
+BODY = "body"  # an element of MJCF, not of HTML
 SLACK = 1e-9  # of the triangle inequality, relative
 HEAD = """<mujoco model={name}>
   <compiler angle="radian" autolimits="true" inertiafromgeom="false" balanceinertia="false" boundmass="0" boundinertia="0"/>
@@ -75,7 +76,7 @@ class _Writer:
         while stack:
             i, depth, closing = stack.pop()
             if closing:
-                lines.append("  " * depth + "</body>\n")
+                lines.append("  " * depth + f"</{BODY}>\n")
                 continue
             lines += self._body(i, depth)
             stack.append((i, depth, True))
@@ -94,7 +95,7 @@ class _Writer:
         inertia = robot.inertia[i]
         full = _numbers(inertia[a, b] for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         inertial = f'<inertial pos="{_numbers(robot.centre_of_mass[i])}" mass="{float(robot.mass[i])!r}" fullinertia="{full}"/>'
-        head = "  " * depth + f"<body name={quoteattr(joint.child)}{place}>\n"
+        head = "  " * depth + f"<{BODY} name={quoteattr(joint.child)}{place}>\n"
         return [head, f"{indent}{inertial}\n", f"{indent}{self._joint(joint)}\n", *self._inside(i, joint.child, depth + 1)]
 
     def _joint(self, joint: Joint) -> str:

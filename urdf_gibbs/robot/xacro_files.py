@@ -50,7 +50,10 @@ def read_xacro(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, st
         return Urdf("", file, findings), ""
     expansion.place(root)
     _take_out(document)
-    return read_root(root, findings), document.toprettyxml(indent="  ")
+    urdf = read_root(root, findings)
+    if not urdf.links and not findings.mistakes:
+        findings.error("no-link", root.line, "<robot>", "no <link>: perhaps macros alone", "links; load the xacro that includes this one")
+    return urdf, document.toprettyxml(indent="  ")
 
 
 class _Expansion:
