@@ -77,10 +77,9 @@ class _Expansion:
                 "not-xml", Place(problem.lineno, self.files[-1]), "document", expat.ErrorString(problem.code), "well-formed XML"
             )
             return None
-        except RecursionError:
-            self.findings.error(
-                "xacro", Place(0, self._current()), "xacro", "a macro or file that contains itself", "an end of the expansion"
-            )
+        except RecursionError as problem:
+            place = self._place_of(problem)
+            self.findings.error("xacro", place, "xacro", "a macro or file that contains itself", "an end of the expansion")
             return None
         except Exception as problem:  # expressions in a xacro are Python, and raise whatever they like
             found, expected = self._explained(problem)
