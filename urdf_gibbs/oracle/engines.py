@@ -175,13 +175,18 @@ def ball_of(name: str) -> tuple[str, ...]:
 
 
 class PinocchioModel(Engine):
-    """A pinocchio.Model as it is. ``in_order``: the robot's joints are its own one after the other, whatever their names."""
+    """A pinocchio.Model as it is. ``in_order``: the robot's joints are its own one after the other, whatever their names.
+
+    M is that of rnea, column by column without gravity: crba takes joints to be in depth-first order, which a model built by hand need not
+    have, and with mimic joints below their masters it is right only once for each data (pin 4.1).
+    """
 
     name = "Pinocchio's model"
 
     def __init__(self, robot: Robot, model: Any, in_order: bool = False) -> None:
         self.pin = import_pinocchio()
-        self.model = copy.copy(model)
+        self.model, self.weightless = copy.copy(model), copy.copy(model)
+        self.weightless.gravity.linear = np.zeros(3)
         parts: list[Part] = []
         for j in range(1, model.njoints):
             own = model.joints[j]
@@ -194,9 +199,9 @@ class PinocchioModel(Engine):
         self.data = model.createData()
 
     def dynamics(self, x: Array, u: Array) -> tuple[Array, Array]:
-        data = self.model.createData()  # with a mimic joint below its master, crba is right only the first time (pin 4.1)
-        upper = np.triu(self.pin.crba(self.model, data, x))
-        return upper + np.triu(upper, 1).T, np.array(self.pin.nonLinearEffects(self.model, self.data, x, u))
+        pin, rest = self.pin, np.zeros(self.nu)
+        columns = [pin.rnea(self.weightless, self.data, x, rest, unit).copy() for unit in np.eye(self.nu)]
+        return np.reshape(columns, (self.nu, self.nu)).T, np.array(pin.rnea(self.model, self.data, x, u, rest))
 
 
 SEVERAL = {"Translation": (".x", ".y", ".z"), "SphericalZYX": (".z", ".y", ".x"), "Universal": (".1", ".2")}

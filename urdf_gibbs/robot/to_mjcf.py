@@ -1,4 +1,4 @@
-"""A robot as MJCF: its moving bodies, nested, with their merged inertias."""
+"""A robot as MJCF: its moving bodies, nested, with their merged inertias; joints at one place are several of one body."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.rotors import armatures, is_rotor
-from urdf_gibbs.robot.spatial import Pose, compose
+from urdf_gibbs.robot.spatial import IDENTITY, Pose, compose
 from urdf_gibbs.robot.urdf import Shape
 
 LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
 BODY = "body"  # an element of MJCF, not of HTML
+SIMPLE = ("revolute", "continuous", "prismatic")  # joints of which a body may have several
 SLACK = 1e-9  # of the triangle inequality, relative
 HEAD = """<mujoco model={name}>
   <compiler angle="radian" autolimits="true" inertiafromgeom="false" balanceinertia="false" boundmass="0" boundinertia="0"/>
@@ -32,8 +33,34 @@ def to_mjcf(robot: Robot) -> str:
     return _Writer(robot).text()
 
 
+def _bodies(robot: Robot) -> dict[int, list[int]]:
+    """Bodies of MJCF, by the moving body that has their mass: the joints that lead to it, one where the bodies before it have mass too.
+
+    A body without mass that carries one other alone, as joints at one place have between them, is none in MJCF: it has several joints
+    in one body.
+    """
+    children: dict[int, list[int]] = {}
+    for i, parent in enumerate(robot.parent):
+        children.setdefault(parent, []).append(i)
+    result: dict[int, list[int]] = {}
+    above: dict[int, list[int]] = {}
+    for i, joint in enumerate(robot.joints):
+        if is_rotor(robot, i):
+            continue
+        joints = [*above.get(robot.parent[i], []), i]
+        empty = not robot.mass[i] and not np.any(robot.inertia[i])
+        below = children.get(i, [])
+        simple = all(robot.joints[k].type in SIMPLE and robot.joints[k].beam is None for k in (i, *below))
+        if empty and len(below) == 1 and simple:
+            above[i] = joints
+        else:
+            result[i] = joints
+    return result
+
+
 def _misfits(robot: Robot) -> Iterable[str]:
     """What cannot be carried."""
+    bodies = _bodies(robot)
     for i, joint in enumerate(robot.joints):
         what = f'joint "{joint.name}"'
         if joint.beam is not None:
@@ -45,6 +72,8 @@ def _misfits(robot: Robot) -> Iterable[str]:
             yield f"the planar {what}, whose velocities are in the moved frame"
         if joint.type == "floating" and (robot.parent[i] >= 0 or not np.array_equal(robot.placement[i], np.eye(4))):
             yield f"the floating {what} at another place than the world's origin"
+        if i not in bodies:
+            continue
         moments = np.linalg.eigvalsh(robot.inertia[i])
         if robot.mass[i] < LEAST or moments[0] < LEAST:
             yield f"the moving body of {what} with mass {robot.mass[i]:g} and moments {', '.join(f'{m:.3g}' for m in moments)}"
@@ -59,10 +88,10 @@ class _Writer:
         self.robot = robot
         self.armature = armatures(robot)
         self.left_out: list[str] = []
+        self.bodies = _bodies(robot)
         self.children: dict[int, list[int]] = {}
-        for i, parent in enumerate(robot.parent):
-            if not is_rotor(robot, i):
-                self.children.setdefault(parent, []).append(i)
+        for i, joints in self.bodies.items():
+            self.children.setdefault(robot.parent[joints[0]], []).append(i)
         self.links: dict[int, list[str]] = {}
         for link, (body, _) in robot._frames.items():
             self.links.setdefault(body, []).append(link)
@@ -91,19 +120,25 @@ class _Writer:
     def _body(self, i: int, depth: int) -> list[str]:
         robot, joint = self.robot, self.robot.joints[i]
         indent = "  " * (depth + 1)
-        place = "" if joint.type == "floating" else _place(_pose(robot.placement[i]))
+        pose, joints = IDENTITY, []
+        for k in reversed(self.bodies[i]):  # where the body is at q = 0, as seen from ever farther out
+            R, arm = np.reshape(pose[0], (3, 3)), np.array(pose[1])
+            joints.append(f"{indent}{self._joint(robot.joints[k], R.T @ robot.joints[k].axis, -R.T @ arm)}\n")
+            pose = compose(_pose(robot.placement[k]), pose)
+        place = "" if joint.type == "floating" else _place(pose)
         inertia = robot.inertia[i]
         full = _numbers(inertia[a, b] for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         inertial = f'<inertial pos="{_numbers(robot.centre_of_mass[i])}" mass="{float(robot.mass[i])!r}" fullinertia="{full}"/>'
         head = "  " * depth + f"<{BODY} name={quoteattr(joint.child)}{place}>\n"
-        return [head, f"{indent}{inertial}\n", f"{indent}{self._joint(joint)}\n", *self._inside(i, joint.child, depth + 1)]
+        return [head, f"{indent}{inertial}\n", *reversed(joints), *self._inside(i, joint.child, depth + 1)]
 
-    def _joint(self, joint: Joint) -> str:
+    def _joint(self, joint: Joint, axis: Array, place: Array) -> str:
+        """With axis and place (3,) in the frame of its body, as that is at q = 0."""
         name = quoteattr(joint.name)
         if joint.type == "floating":
             return f"<freejoint name={name}/>"
         kind = "slide" if joint.type == "prismatic" else "hinge"
-        more = ""
+        more = f' pos="{_numbers(place)}"' if kind == "hinge" and np.any(place) else ""
         if joint.type != "continuous" and np.isfinite([joint.lower, joint.upper]).all() and joint.lower < joint.upper:
             more += f' range="{_numbers((joint.lower, joint.upper))}"'
         if np.isfinite(joint.effort) and joint.effort > 0.0:
@@ -111,7 +146,7 @@ class _Writer:
         armature = 0.0 if joint.is_mimic else float(self.armature[joint.iv])
         for key, value in (("damping", joint.damping), ("frictionloss", joint.friction), ("armature", armature)):
             more += f' {key}="{float(value)!r}"' if value else ""
-        return f'<joint name={name} type="{kind}" axis="{_numbers(joint.axis)}"{more}/>'
+        return f'<joint name={name} type="{kind}" axis="{_numbers(axis)}"{more}/>'
 
     def _inside(self, body: int, own: str, depth: int) -> list[str]:
         """Sites and geoms of the links that are one with a body."""
