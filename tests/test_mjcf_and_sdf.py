@@ -65,7 +65,12 @@ def test_names_limits_frames_and_shapes_come_in() -> None:
 
 def test_what_is_no_part_of_a_tree_is_named() -> None:
     findings = [str(finding) for finding in ug.check(MJCF / "gripper.xml")]
-    for words in ('joint "neck": found a ball joint', 'equality "chain"', 'tendon "cable": found a tendon with stiffness', "gravity=(0, 0, -3.7)"):
+    for words in (
+        'joint "neck": found a ball joint',
+        'equality "chain"',
+        'tendon "cable": found a tendon with stiffness',
+        "gravity=(0, 0, -3.7)",
+    ):
         assert any(words in finding for finding in findings), words
     others = [str(finding) for finding in ug.check(MJCF / "included.xml")]
     assert any("a spring of stiffness 4" in finding for finding in others) and any("gravcomp 1" in finding for finding in others)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from urdf_gibbs.bundled import example_robots
+from urdf_gibbs.bundled import example_names, example_robots
 from urdf_gibbs.errors import UnknownNameError
 
 PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")
@@ -45,18 +45,31 @@ def described_names() -> tuple[str, ...]:
 
 def described(name: str) -> Described:
     """The file of a description; NotHereError where it has to be fetched first."""
-    folder = _folder()
-    assert folder is not None  # it has names
-    values = _assigned(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")), folder)
-    paths = [values[key] for key in PATHS if isinstance(values.get(key), Path)]
+    values, paths = _values(name), paths_of(name)
     arguments = values.get(ARGUMENTS)
-    installed = [path for path in map(_installed, paths) if path is not None]
-    for path in paths + installed:
+    for path in paths:
         if path.is_file():
             return Described(path, arguments if isinstance(arguments, dict) else {})
     get = f"nothing is downloaded by itself; get them with: python -m robot_descriptions pull {name}"
+    short = name.removesuffix("_description")
+    if len(example_names().get(short, ())) == 1:
+        get = f"{get}; or load {short!r}, which example-robot-data has"
     made = f"a file that the package makes: from robot_descriptions import {name}, then load {name}.URDF_PATH"
     raise NotHereError(name, f"the robot's files in the cache of robot_descriptions: {get}" if paths else made)
+
+
+def paths_of(name: str) -> list[Path]:
+    """Where the file of a description may be: in the package's cache, or the same file in an installed package."""
+    values = _values(name)
+    paths = [values[key] for key in PATHS if isinstance(values.get(key), Path)]
+    return paths + [path for path in map(_installed, paths) if path is not None]
+
+
+def _values(name: str) -> dict[str, Any]:
+    """What the description's module assigns."""
+    folder = _folder()
+    assert folder is not None  # it has names
+    return _assigned(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")), folder)
 
 
 def _assigned(module: ast.Module, folder: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.load import read_root, source_name
+from urdf_gibbs.robot.load import XML_TEXT, read_root
 from urdf_gibbs.robot.urdf import Urdf
 
 START = 4096  # bytes in which a file shows what it is
@@ -98,7 +98,7 @@ def _kind(text: str | bytes, root: xml.Element | None, file: str) -> str:
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     suffix = Path(file).suffix.lower()
     if not data.strip():
-        return "an empty file" if data or file != source_name("<") else "no text"
+        return "no text" if file == XML_TEXT else "an empty file"
     if root is not None:
         return ROOTS.get(root.tag, "")
     start = data[:START].lstrip()

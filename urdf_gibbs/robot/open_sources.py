@@ -51,6 +51,8 @@ def _file(source: Any) -> tuple[str | bytes, str]:
         text = source.read()
     except (OSError, ValueError, UnicodeDecodeError) as problem:
         raise ArgumentError(f"source={shown(source)} cannot be read ({problem}), expected a file open for reading") from None
+    if not text and callable(getattr(source, "tell", None)) and source.tell():
+        raise ArgumentError(f"source={shown(source)}: nothing is left to read, expected a file at its start")
     if not isinstance(text, str | bytes):
         raise ArgumentError(f"source={shown(source)} reads {type(text).__name__}, expected a file of text or bytes")
     return text, file
