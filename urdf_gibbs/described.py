@@ -50,12 +50,12 @@ def described(name: str) -> Described:
     for path in paths:
         if path.is_file():
             return Described(path, arguments if isinstance(arguments, dict) else {})
-    get = f"nothing is downloaded by itself; get them with: python -m robot_descriptions pull {name}"
+    get = f"its files, which are not here: python -m robot_descriptions pull {name} gets them"
     short = name.removesuffix("_description")
     if len(example_names().get(short, ())) == 1:
-        get = f"{get}; or load {short!r}, which example-robot-data has"
+        get = f"{get}; or load {short!r} of example-robot-data"
     made = f"a file that the package makes: from robot_descriptions import {name}, then load {name}.URDF_PATH"
-    raise NotHereError(name, f"the robot's files in the cache of robot_descriptions: {get}" if paths else made)
+    raise NotHereError(name, get if paths else made)
 
 
 def paths_of(name: str) -> list[Path]:

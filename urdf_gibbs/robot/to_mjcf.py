@@ -44,7 +44,7 @@ def _bodies(robot: Robot) -> dict[int, list[int]]:
         children.setdefault(parent, []).append(i)
     result: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
-    for i, joint in enumerate(robot.joints):
+    for i in range(len(robot.joints)):
         if is_rotor(robot, i):
             continue
         joints = [*above.get(robot.parent[i], []), i]

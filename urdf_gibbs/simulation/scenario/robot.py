@@ -79,7 +79,7 @@ def _file(values: Values, name: str) -> Path | None:
         near = similar(Path(name).stem, [*unknown.known])
         meant = f" (did you mean {' or '.join(near)}?)" if near else ""
         bundled = ", ".join(model_names())
-        expected = f"a URDF file, relative to this file, or a bundled model: {bundled}{meant}"
+        expected = f"a URDF file, relative to this file, or a bundled model{meant}: {bundled}"
         values.wrong(("robot", "file"), f"{shown(name)}: no such file", expected)
     return None
 
