@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+import trimesh
 from examples import runner
 from ways_in_checks import EXACT, FILES, difference_from_engine, difference_from_model, quiet
 
@@ -61,6 +62,32 @@ def test_names_limits_frames_and_shapes_come_in() -> None:
     ours = ug.frame_placement(robot, q, "tool")
     assert np.allclose(ours[:3, 3], data.site("tool").xpos, atol=1e-14)
     assert np.allclose(ours[:3, :3].ravel(), data.site("tool").xmat, atol=1e-14)  # products of five rotations
+
+
+def test_the_files_order_stays_in_text_in_edits_and_in_saved_motions(tmp_path: Path) -> None:
+    robot = quiet(MJCF / "arm.xml")
+    fall = ug.simulate(robot, robot.neutral(), None, 0.01)
+    fall.save(tmp_path / "fall.npz")
+    saved = ug.Trajectory.load(tmp_path / "fall.npz").robot
+    assert saved.fingerprint == robot.fingerprint
+    for other in (saved, quiet(robot.to_urdf()), robot.with_joint_type("elbow", "continuous")):
+        assert other.joint_names == robot.joint_names
+
+
+def test_a_mesh_is_found_and_stands_where_its_file_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo moves meshes to their centres of mass."""
+    (tmp_path / "assets").mkdir()
+    trimesh.creation.box((0.1, 0.2, 0.3)).apply_translation([0.3, 0.0, 0.0]).export(tmp_path / "assets/box.stl")
+    (tmp_path / "r.xml").write_text(
+        "<mujoco><compiler meshdir='assets'/><asset><mesh file='box.stl' scale='2 1 1'/></asset><worldbody>"
+        "<body><joint/><geom type='mesh' mesh='box' pos='0 0 1'/></body></worldbody></mujoco>"
+    )
+    monkeypatch.chdir(tmp_path.parent)
+    robot = quiet(Path(tmp_path.name, "r.xml"))
+    (shape,) = robot.links[-1].visuals
+    assert Path(shape.geometry.filename) == tmp_path / "assets/box.stl" and shape.geometry.scale == (2.0, 1.0, 1.0)
+    assert np.allclose(shape.pose[1], [0.0, 0.0, 1.0]) and np.allclose(np.reshape(shape.pose[0], (3, 3)), np.eye(3))
+    assert not [finding for finding in ug.check(tmp_path / "r.xml") if finding.code.startswith("mesh")]
 
 
 def test_what_is_no_part_of_a_tree_is_named() -> None:

@@ -215,6 +215,15 @@ def test_edited_robots_go_out_with_their_numbers() -> None:
     assert relative(ours(robot, q, v), ours(quiet(robot.to_urdf(), base="floating"), q, v)) < EXACT
 
 
+def test_planes_that_are_tilted_and_offsets_of_followers_go_out() -> None:
+    """A planar joint about any axis with joints below it, and a follower with ratio and offset."""
+    tilted = quiet("z1").with_joint_type("joint2", "planar", axis=[0.6, 0.0, 0.8])
+    assert difference_from_model(tilted, tilted.to_pinocchio()) < EXACT
+    tied = quiet(FILES / "xacro/gripper_description/urdf/gripper.urdf.xacro", mimic=True)
+    assert tied.joint("right_joint").offset == 0.001
+    assert difference_from_model(tied, tied.to_pinocchio()) < EXACT
+
+
 def test_what_pinocchio_cannot_have_is_an_error() -> None:
     late = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
     <joint name="first" type="continuous"><parent link="a"/><child link="b"/><mimic joint="second"/></joint>

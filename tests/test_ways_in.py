@@ -15,7 +15,7 @@ import pytest
 import yourdfpy
 from examples import EMPTY, FOLDER, runner
 from lxml import etree
-from ways_in_checks import EXACT, difference_from_model, ours, quiet, relative, states
+from ways_in_checks import EXACT, FILES, difference_from_model, ours, quiet, relative, states
 
 import urdf_gibbs as ug
 from urdf_gibbs import described
@@ -162,6 +162,14 @@ def test_an_object_of_yourdfpy_has_the_dynamics_limits_and_shapes_of_its_file(fi
     assert tied.nv == expected.nv and np.array_equal(tied.position_limits, expected.position_limits)
     assert [len(link.visuals) for link in tied.links] == [len(link.visuals) for link in expected.links]
     assert [joint.effort for joint in tied.joints] == [joint.effort for joint in expected.joints]
+
+
+def test_a_follower_of_yourdfpy_keeps_ratio_and_offset(tmp_path: Path) -> None:
+    path = tmp_path / "gripper.urdf"
+    expected = quiet(FILES / "xacro/gripper_description/urdf/gripper.urdf.xacro")
+    expected.to_urdf(path)
+    robot = quiet(yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False))
+    assert [(joint.ratio, joint.offset) for joint in robot.joints] == [(joint.ratio, joint.offset) for joint in expected.joints]
 
 
 # What cannot be loaded ---------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ def read_mjcf(text: str | bytes, findings: Findings) -> tuple[Urdf, str]:
         import mujoco
     try:
         if os.path.isfile(findings.file):
-            model = mujoco.MjModel.from_xml_path(findings.file)
+            model = mujoco.MjModel.from_xml_path(os.path.abspath(findings.file))  # its meshes have full paths then
         else:
             model = mujoco.MjModel.from_xml_string(text if isinstance(text, str) else text.decode("utf-8"))
     except (ValueError, UnicodeDecodeError) as problem:
@@ -192,7 +191,7 @@ class _Model(Conversion):
             )
             if not path:
                 return None
-            solid = Geometry("mesh", (), str(Path(self.findings.file).parent / path), _vector(model.mesh_scale[m]))
+            solid = Geometry("mesh", (), path, _vector(model.mesh_scale[m]))
             pose = compose(pose, _inverse(_pose(model.mesh_pos[m], model.mesh_quat[m])))  # it centres meshes
         elif kind == BOX:
             solid = Geometry("box", (2.0 * a, 2.0 * b, 2.0 * c))
