@@ -208,6 +208,18 @@ def test_what_is_no_single_tree_is_an_error(text: str, options: dict[str, Any], 
         ug.load(text, **options)
 
 
+def test_parts_of_an_sdf_are_found_in_packages(tmp_path: Path) -> None:
+    folder = tmp_path / "packages/rover_parts"
+    folder.mkdir(parents=True)
+    (folder / "package.xml").write_text("<package><name>rover_parts</name></package>")
+    (folder / "rover.sdf").write_text((SDF / "rover.sdf").read_text())
+    text = """<sdf version='1.9'><model name='whole'><include merge='true'><uri>package://rover_parts/rover.sdf</uri></include></model></sdf>"""
+    (tmp_path / "whole.sdf").write_text(text)
+    with pytest.raises(ug.UrdfError, match="rover_parts"):
+        ug.load(tmp_path / "whole.sdf")
+    assert quiet(tmp_path / "whole.sdf", package_dirs=[tmp_path / "packages"]).nv == 4
+
+
 def test_a_closed_loop_of_a_real_robot_is_an_error() -> None:
     from urdf_gibbs.bundled import example_robots
 

@@ -17,6 +17,7 @@ from urdf_gibbs.oracle.difference import States
 from urdf_gibbs.oracle.pinocchio import OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.rotors import is_rotor
 
 STEP = 1e-30  # of a complex step: the derivative has no error but round-off
 
@@ -234,22 +235,19 @@ class MuJoCo(Engine):
 
         self.mujoco, self.model, self.data = mujoco, model, mujoco.MjData(model)
         parts = []
+        in_order = iter([joint.name for i, joint in enumerate(robot.joints) if not is_rotor(robot, i)])
         for j in range(model.njnt):
             kind, ix, iu = int(model.jnt_type[j]), int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or self._unnamed(robot, model, j)
+            is_ball = kind == mujoco.mjtJoint.mjJNT_BALL
+            own = tuple(next(in_order, "") for _ in range(3 if is_ball else 1))
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j)
+            if name:  # those without a name come in the same order
+                own = ball_of(name) if is_ball else (name,)
             if kind == mujoco.mjtJoint.mjJNT_FREE:
-                parts.append(Part("free", (name,), ix, iu, "wxyz", outside=(True, False)))
-            elif kind == mujoco.mjtJoint.mjJNT_BALL:
-                parts.append(Part("ball", ball_of(name), ix, iu, "wxyz"))
+                parts.append(Part("free", own, ix, iu, "wxyz", outside=(True, False)))
             else:
-                parts.append(Part("scalar", (name,), ix, iu))
+                parts.append(Part("ball" if is_ball else "scalar", own, ix, iu, "wxyz"))
         super().__init__(robot, parts, model.nq, model.nv, np.array(model.opt.gravity))
-
-    @staticmethod
-    def _unnamed(robot: Robot, model: Any, j: int) -> str:
-        """What the robot calls a joint without a name: they come in the same order."""
-        free = [joint.name for joint in robot.joints if not joint.name.endswith(".rotor")]
-        return free[j] if len(free) == model.njnt else ""
 
     def dynamics(self, x: Array, u: Array) -> tuple[Array, Array]:
         mujoco, model, data = self.mujoco, self.model, self.data

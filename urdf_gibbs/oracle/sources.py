@@ -67,7 +67,7 @@ def _of_text(robot: Robot, source: Any, text: str | bytes, mimic: bool) -> Refer
 
         def planted(own: Robot) -> Engine:
             with remarks(Findings(file)):
-                return Drake(own, parsed(text, file))
+                return Drake(own, parsed(text, file, own.package_dirs))
 
         said = "an SDF file: Drake read it itself, and Pinocchio read the URDF that it becomes"
         return Reference(_loaded(robot, source, mimic).source, planted, (said,))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.load import XML_TEXT, read_root
+from urdf_gibbs.robot.load import XML_TEXT, Reading, read_root
 from urdf_gibbs.robot.urdf import Urdf
 
 START = 4096  # bytes in which a file shows what it is
@@ -39,7 +39,7 @@ ROOTS = {
     "HTML": "an HTML page: download the raw file instead of the page about it",
     "svg": "an SVG picture",
     "model": "a model.config of Gazebo, which names an SDF file: load that file",
-    "gazebo": "a fragment for Gazebo",
+    "gazebo": "SDF of before version 1.3, or a fragment for Gazebo: convert it with 'gz sdf --print FILE'",
     "mujocoinclude": "a part that an MJCF file includes: load the file that includes it",
     "xacro": "a xacro without <robot>",
 }
@@ -63,11 +63,11 @@ SRDF = ("group", "disable_collisions", "group_state", "end_effector", "virtual_j
 A_ROBOT = "a URDF, xacro, MJCF or SDF file"
 
 
-def read_other(text: str | bytes, root: xml.Element | None, findings: Findings) -> tuple[Urdf, str | bytes]:
+def read_other(text: str | bytes, root: xml.Element | None, findings: Findings, reading: Reading) -> tuple[Urdf, str | bytes]:
     """Links and joints of text whose root is no <robot> with links, and the text of the URDF that they make."""
     reader = None if root is None else READERS.get(root.tag)
     if reader is not None and not findings.mistakes:
-        return reader(text, findings)
+        return reader(text, findings, reading)
     if root is not None and root.tag == "robot":
         if not findings.mistakes and any(root.all(tag) for tag in SRDF):
             expected = "a URDF with links and joints: an SRDF only names groups of them; the URDF of the same robot stands beside it"
@@ -126,16 +126,16 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _mjcf(text: str | bytes, findings: Findings) -> tuple[Urdf, str | bytes]:
+def _mjcf(text: str | bytes, findings: Findings, _: Reading) -> tuple[Urdf, str | bytes]:
     from urdf_gibbs.robot.mjcf import read_mjcf
 
     return read_mjcf(text, findings)
 
 
-def _sdf(text: str | bytes, findings: Findings) -> tuple[Urdf, str | bytes]:
+def _sdf(text: str | bytes, findings: Findings, reading: Reading) -> tuple[Urdf, str | bytes]:
     from urdf_gibbs.robot.sdf import read_sdf
 
-    return read_sdf(text, findings)
+    return read_sdf(text, findings, reading.package_dirs)
 
 
-READERS: dict[str, Callable[[str | bytes, Findings], tuple[Urdf, str | bytes]]] = {"mujoco": _mjcf, "sdf": _sdf}
+READERS: dict[str, Callable[[str | bytes, Findings, Reading], tuple[Urdf, str | bytes]]] = {"mujoco": _mjcf, "sdf": _sdf}

@@ -153,7 +153,7 @@ def read_named(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, st
             return urdf, text
     from urdf_gibbs.robot.formats import read_other
 
-    return read_other(text, root, findings)
+    return read_other(text, root, findings, reading)
 
 
 def read_text(text: str | bytes, file: str) -> Urdf:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from urdf_gibbs.extras import extras_named
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.conversion import NO_SHAPES, Conversion, Shapes, X, Y, Z, bounds, turning
 from urdf_gibbs.robot.findings import Findings
+from urdf_gibbs.robot.meshes import find_package
 from urdf_gibbs.robot.sdf_shapes import shapes_of
 from urdf_gibbs.robot.spatial import IDENTITY, Inertia, Pose, Vec3
 from urdf_gibbs.robot.urdf import Urdf
@@ -27,14 +28,15 @@ from urdf_gibbs.robot.urdf import Urdf
 WORLD = "world"
 OWN_BASE = "the file itself joins its links to the world"
 PLACE = re.compile(r"^(?:<literal-string>|.*?)(?::(\d+)(?::\d+)?)?:\s*(?:warning|error):\s*", re.DOTALL)
+PACKAGE = re.compile(rb"(?:model|package)://([^/<>\s]+)")
 ROUND_OFF = 1e-15
 
 
-def read_sdf(text: str | bytes, findings: Findings) -> tuple[Urdf, str]:
+def read_sdf(text: str | bytes, findings: Findings, package_dirs: Iterable[str] = ()) -> tuple[Urdf, str]:
     """Links and joints of an SDF file; empty text."""
     try:
         with remarks(findings):
-            plant = parsed(text, findings.file)
+            plant = parsed(text, findings.file, package_dirs)
             frames = plant.num_frames()  # those of the file: Drake adds some of its own
             plant.Finalize()
     except RuntimeError as problem:
@@ -54,13 +56,18 @@ def read_sdf(text: str | bytes, findings: Findings) -> tuple[Urdf, str]:
     return conversion.urdf, ""
 
 
-def parsed(text: str | bytes, file: str) -> Any:
+def parsed(text: str | bytes, file: str, package_dirs: Iterable[str] = ()) -> Any:
     """Drake's plant of an SDF, to which something may still be added."""
     with extras_named():
         from pydrake.multibody.parsing import Parser
         from pydrake.multibody.plant import MultibodyPlant
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    for name in {match.decode("utf-8", "replace") for match in PACKAGE.findall(data)}:
+        folder = find_package(name, [file], package_dirs)
+        if folder is not None:
+            parser.package_map().Add(name, folder)
     if os.path.isfile(file):
         parser.AddModels(Path(file).absolute())
     else:
