@@ -55,6 +55,8 @@ def test_arguments_change_the_robot_and_an_unknown_one_is_named() -> None:
     assert heavy.base_inertia.mass - light.base_inertia.mass == pytest.approx(4.0)
     with pytest.warns(ug.UrdfWarning, match=r'argument "paylod", which it does not have, expected one of legs, payload'):
         ug.load(DOG, xacro_args={"paylod": 4})
+    with pytest.warns(ug.UrdfWarning, match="arguments n for a file that is no xacro"):
+        ug.load("pendulum", xacro_args={"n": 1})
     with pytest.raises(ug.ArgumentError, match="xacro_args"):
         ug.load(DOG, xacro_args=["payload"])  # type: ignore[arg-type]
 

@@ -75,7 +75,7 @@ def read_other(text: str | bytes, root: xml.Element | None, findings: Findings, 
         return _again(text, root, findings)
     what = _kind(text, root, findings.file)
     if what:
-        line = findings.items[-1].line if findings.items else 1 if root is None else root.line
+        line = findings.items[-1].line if findings.mistakes else 1 if root is None else root.line
         findings.items = []
         found, _, expected = what.partition(": ")
         code = "not-xml" if root is None else "not-urdf"

@@ -38,7 +38,7 @@ def load(
     Args:
         source: Path of a URDF, xacro, MJCF or SDF file; the name of a robot that is installed ("panda", "go2", "branched12"); XML text
             (str or bytes that starts with "<"); an open file; an ElementTree or element of xml.etree or lxml; an object of urchin,
-            urdfpy or yourdfpy; a pinocchio.Model; a file of that name in the working folder comes before a name.
+            urdfpy or yourdfpy; a pinocchio.Model or mujoco.MjModel; a file of that name in the working folder comes before a name.
         base: What the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
         mimic: Whether mimic joints follow their masters; False frees them.
         package_dirs: Folders that hold the packages of ``package://`` mesh names and of ``$(find ...)`` (kept as ``robot.package_dirs``).
@@ -146,6 +146,9 @@ def read_named(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, st
 
         return read_xacro(text, file, reading)
     findings = Findings(file)
+    if reading.xacro_args:
+        names = ", ".join(reading.xacro_args)
+        findings.warning("xacro-arg", 0, "file", f"arguments {names} for a file that is no xacro", "a file name that ends in .xacro")
     root = xml.parse(text, findings)
     if root is not None and root.tag == "robot":
         urdf = read_root(root, findings)

@@ -25,6 +25,8 @@ def read_open(source: Any, reading: Reading) -> tuple[Urdf, str | bytes]:
         from urdf_gibbs.robot.pinocchio_model import read_pinocchio
 
         return read_pinocchio(source)
+    if package == "mujoco" and type(source).__name__ == "MjSpec":
+        source = source.compile()
     if package == "mujoco" and hasattr(source, "body_parentid"):
         from urdf_gibbs.robot.mjcf import read_compiled
 
