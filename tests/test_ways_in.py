@@ -68,6 +68,24 @@ def test_a_file_of_the_working_folder_comes_first(tmp_path: Path, monkeypatch: p
     assert done.exit_code == 0 and "pendulum" in done.output
 
 
+def test_a_folder_of_that_name_does_not_hide_a_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "go2").mkdir()
+    (tmp_path / "mine").mkdir()
+    assert quiet("go2").nv == 12 and runner.invoke(app, ["check", "go2"]).exit_code == 0
+    with pytest.raises(ug.UrdfError, match="a folder"):
+        ug.load("mine")
+
+
+def test_the_end_of_a_path_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slip in one's own path must not load another robot."""
+    monkeypatch.chdir(tmp_path)
+    assert quiet("panda_description/urdf/panda.urdf").nv == 8
+    for path in ("urdf/panda.urdf", "panda.urdf", "./panda"):
+        with pytest.raises(ug.UrdfError, match="did you mean"):
+            ug.load(path)
+
+
 @pytest.mark.parametrize("command", ["info", "check", "view", "equations", "operations"])
 def test_commands_take_names(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -149,7 +149,7 @@ def robot_path(name: str) -> Path:
     """The file of a robot that is installed: bundled, or of example-robot-data (``panda``).
 
     Args:
-        name: Of the robot; of example-robot-data also the path in the package, or its end ("panda_description/urdf/panda.urdf").
+        name: Of the robot; of example-robot-data also the path in the package, "panda_description/urdf/panda.urdf".
 
     Returns:
         The path.
@@ -161,8 +161,8 @@ def robot_path(name: str) -> Path:
         return model_path(name)
     examples = example_names()
     found = examples.get(name, ())
-    if not found and "/" in name:
-        found = tuple(path for file, path in example_robots().items() if f"/{file}".endswith(f"/{name}"))
+    if not found and name in example_robots():
+        found = (example_robots()[name],)
     if len(found) == 1:
         return found[0]
     if found:

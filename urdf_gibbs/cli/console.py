@@ -69,7 +69,7 @@ Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the 
 
 def resolve(name: str) -> str:
     """A path as it is, or that of the installed robot of this name; other names are left to ``load``, which knows what to say."""
-    if not Path(name).exists() and "://" not in name:
+    if not Path(name).is_file() and "://" not in name:
         try:
             return str(robot_path(name))
         except UnknownNameError:

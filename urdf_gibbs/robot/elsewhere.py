@@ -34,9 +34,9 @@ def find(source: str | bytes | os.PathLike[str], problem: OSError, package_dirs:
     elif scheme in OTHER_SYSTEMS or name.startswith("git@"):
         expected = "a file of this machine: nothing is downloaded; fetch it, with its meshes beside it, and load that file"
         findings.error("unreadable", 0, "file", "a URL", expected)
-    elif os.path.isdir(name):
+    elif os.path.isdir(name) and not (isinstance(source, str) and len(example_names().get(name, ())) == 1):
         findings.error("unreadable", 0, "file", "a folder", _inside(Path(name)))
-    elif problem.errno != errno.ENOENT or not name or isinstance(source, os.PathLike):
+    elif problem.errno not in (errno.ENOENT, errno.EISDIR) or not name or isinstance(source, os.PathLike):
         findings.error("unreadable", 0, "file", reason, READABLE + _meant(name, []))
     else:
         try:
