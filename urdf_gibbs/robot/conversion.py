@@ -88,7 +88,7 @@ class Conversion:
         self._links.add(link)
         self.urdf.links.append(Link(link, disc))  # unchecked: it is massless on purpose
         self.add_joint(f"{joint}.rotor", "continuous", self.root, link, axis=Z, mimic=Mimic(joint, always=True))
-        self.findings.note("armature", 0, f'joint "{joint}"', f"armature {armature:g}", f'what it is: link "{link}" carries it as a rotor')
+        self.findings.note("armature", 0, f'joint "{joint}"', f"armature {armature:g}", f'nothing else: link "{link}", a rotor, carries it')
 
     def helix(self, name: str, parent: str, child: str, pose: Pose, axis: Vec3, pitch: float, **more: Any) -> str:
         """A screw: a hinge, and a slide that follows it by ``pitch`` [m/rad]."""
