@@ -209,8 +209,8 @@ def resolve_points(
     with its radius (its length is the distance between them). A cylinder whose axis is that of the joint that carries it, a wheel,
     gives its two rims, which roll; any other the centres of both ends and 8 points on each rim, which stand. ``cylinders``: "roll" or
     "stand" for all of them ("auto": as said). A rim that lies flat on a wall touches it with one of its points only.
-    A mesh gives vertices of its convex hull, at most 32, far apart; one that cannot be read is skipped with a UrdfWarning, shapes that
-    never move without one.
+    A mesh gives vertices of its convex hull, at most 32, those that stick out the most: what is hollow in it is filled. One that cannot be
+    read is skipped with a UrdfWarning that names its link, shapes that never move without one.
     """
     if points is None:
         return default_points(robot)

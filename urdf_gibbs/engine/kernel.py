@@ -144,7 +144,7 @@ def _make_kernel(robot: Robot, key: KernelKey) -> Kernel:
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # a lower bound, or it would be straight-line code
-        return Compiled(robot, name, options, code, lambda stride: code, work)
+        return Compiled(robot, name, options, code, lambda stride: code, work, lanes=False)
     return Composed(robot, name, options)
 
 
@@ -170,8 +170,11 @@ class Production(Kernel):
 class Compiled(Production):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
-    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int) -> None:
+    def __init__(
+        self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int, lanes: bool = True
+    ) -> None:
         super().__init__(robot, name, options)
+        self.lanes = lanes  # whether states of a batch are computed side by side
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         address = self.single_address = single.address("single")
         self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)
