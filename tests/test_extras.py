@@ -20,6 +20,7 @@ DISTRIBUTIONS = {
     "collada": "pycollada",
     "PIL": "pillow",
     "jaxlib": "jax",
+    "pydrake": "drake",
 }  # where they are not called as they are imported
 # As if only numpy and llvmlite were installed: whatever else is asked for is not found, also by what those two would import.
 HIDING = """
@@ -52,9 +53,9 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         assert DISTRIBUTIONS.get(package, package) in declared, package
     everything = re.search(r"\[(.*)\]", extras["all"][0])
     assert (
-        "urdf-gibbs[dask,docs,jax,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]
+        "urdf-gibbs[dask,docs,jax,mjcf,sdf,validation]" in extras["dev"] and "urdf-gibbs[all,robots]" in extras["validation"]
     )  # dev has all of them
-    assert everything is not None and {*EXTRAS.values()} - {"dask", "jax", "torch"} <= set(everything[1].split(","))
+    assert everything is not None and {*EXTRAS.values()} - {"dask", "jax", "mjcf", "sdf", "torch"} <= set(everything[1].split(","))
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,9 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
         ("q = [[0.1], [0.2], [0.4], [0.8]]; ug.identify(robot, q, q, q, q, feasible=True)", "clarabel", "identify"),
         ("ug.sweep('bouncing_ball', {'restitution': '0:1:3'})", "pyarrow", "sweep"),
+        ("ug.load('<mujoco/>')", "mujoco", "mjcf"),
+        ("ug.load('<sdf/>')", "pydrake", "sdf"),
+        ("import io; file = io.StringIO('<robot/>'); file.name = 'a.xacro'; ug.load(file)", "xacro", "xacro"),
         ("import urdf_gibbs.jax", "jax", "jax"),
         ("import urdf_gibbs.torch", "torch", "torch"),
     ],

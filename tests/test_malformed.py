@@ -111,7 +111,7 @@ NOT_XML = [
 ]
 
 NOT_URDF = [
-    Case("root element is sdf", f'{XML}\n<sdf version="1.7">{HERE}<model name="r"/></sdf>', "not-urdf"),
+    Case("root element is package", f'{XML}\n<package format="3">{HERE}<name>r</name></package>', "not-urdf"),
     Case("root element in capitals", f'{XML}<Robot name="r">{HERE}<link name="a"/></Robot>', "not-urdf"),
     Case("a bare link as root", f'<link name="a">{HERE}</link>', "not-urdf"),
     Case("deep nesting", f'{XML}<robot name="r">\n' + "<a>\n" * DEEP + "</a>\n" * DEEP + "</robot>", "not-urdf", 1003),

@@ -36,6 +36,7 @@ ORDER = (
         "templates",
         "timing",
         "bundled",
+        "described",
         "flexible",
         "robot",
         "dynamics",
@@ -58,6 +59,7 @@ ENTRANCES = {"__init__", "__main__"}  # import what they show, and are imported 
 LONG_FILES: set[str] = set()
 LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
+    "cli/equations.py equations",  # the options of a command are its parameters
     "cli/simulate.py simulate",  # the options of a command are its parameters
     "cli/sweep.py run",  # the same
     "cli/validate.py validate",  # the same

@@ -287,7 +287,7 @@ MALFORMED = [
     (HEAD + "mimic = 1\n", 4, "robot.mimic", "1, expected true or false"),
     (HEAD + "package_dirs = 'a'\n", 4, "robot.package_dirs", '"a", expected a list of folders'),
     (HEAD + "package_dirs = [\n'a',\n2]\n", 6, "robot.package_dirs[1]", "2, expected a text in quotes"),
-    (HEAD + "fil = 1\n", 4, "robot.fil", 'unknown key, expected one of file, base, mimic, package_dirs; did you mean "file"?'),
+    (HEAD + "fil = 1\n", 4, "robot.fil", 'unknown key, expected one of file, base, mimic, package_dirs, xacro_args; did you mean "file"?'),
     (HEAD + "[start]\nq1 = 0\nq11 = 1\n", 6, "start.q11", "unknown joint, expected one of X1, X2, q1"),
     (HEAD + "[start]\nq1 = '1 +'\n", 5, "start.q1", '"1 +" (not a formula)'),
     (HEAD + "[start]\nq1 = 'sqrt(-1)'\n", 5, "start.q1", "(not a real number)"),

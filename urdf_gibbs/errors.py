@@ -135,7 +135,7 @@ class MissingExtraError(UrdfGibbsError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
-        everything = "" if extra in ("dask", "jax", "torch", "validation") else " (or 'urdf-gibbs[all]')"
+        everything = "" if extra in ("dask", "jax", "mjcf", "sdf", "torch", "validation") else " (or 'urdf-gibbs[all]')"
         super().__init__(f"this needs {package}, which is not installed: pip install 'urdf-gibbs[{extra}]'{everything}")
 
 

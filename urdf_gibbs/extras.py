@@ -26,6 +26,9 @@ EXTRAS = {  # by the name that is imported
     "torch": "torch",
     "scipy": "control",
     "pyarrow": "sweep",
+    "xacro": "xacro",
+    "mujoco": "mjcf",
+    "pydrake": "sdf",
     "dask": "dask",
     "distributed": "dask",
 }

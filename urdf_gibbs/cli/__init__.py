@@ -6,6 +6,7 @@ import typer
 
 from urdf_gibbs import __version__
 from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, sweep, validate, view
+from urdf_gibbs.cli.console import forget_given
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."
@@ -32,3 +33,4 @@ def _version(value: bool) -> None:
 @app.callback()
 def main(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop.")) -> None:
     """Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio."""
+    forget_given()

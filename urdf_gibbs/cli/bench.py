@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from urdf_gibbs.cli.bench_contenders import DERIVED, VALUES
 from urdf_gibbs.cli.bench_measure import machine, measure
 from urdf_gibbs.cli.bench_tables import draw, is_elastic, print_result
-from urdf_gibbs.cli.console import Files, Json, checked_base, err, out, pinocchio_or_exit, resolve, write_json
+from urdf_gibbs.cli.console import Files, Json, PackageDirs, XacroArgs, checked_base, err, out, pinocchio_or_exit, resolve, write_json
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.oracle.pinocchio import OracleRefusal
 
@@ -40,6 +40,8 @@ def bench(
     derivatives: Annotated[bool, typer.Option("--derivatives", help="Time derivatives and the torque regressor instead.")] = False,
     json: Json = None,
     plot: Annotated[str | None, typer.Option(metavar="PATH", help="Draw the ratios (png, svg, pdf).")] = None,
+    package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Time mass matrix, bias, inverse and forward dynamics, or their derivatives, against Pinocchio.
 

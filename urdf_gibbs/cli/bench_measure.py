@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -28,6 +29,7 @@ from urdf_gibbs.names import Base, KernelName
 from urdf_gibbs.oracle.pinocchio import Oracle, OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.write import to_urdf
 from urdf_gibbs.timing import interleaved
 
 AGREE = 1e-9  # relative: with a larger difference a note says that the two disagree
@@ -59,6 +61,10 @@ def measure(
 ) -> Iterator[str]:
     """Fill ``result`` with seconds of values or derivatives; yields what comes next."""
     robot = load_quietly(path, base, mimic)
+    if not path.endswith(".urdf"):
+        with tempfile.TemporaryDirectory() as folder:
+            yield from measure(_as_urdf(robot, path, folder), base, mimic, batch, rounds, result, derivatives)
+        return
     if robot.is_flexible:
         yield from measure_flexible(path, robot, batch, rounds, result, derivatives)
         return
@@ -102,6 +108,15 @@ def measure(
     yield "start"
     result["start"] = starts(path, base, mimic, min(STARTS, rounds), tuple(DERIVED) if derivatives else STARTED)
     result["notes"] = notes
+
+
+def _as_urdf(robot: Robot, path: str, folder: str) -> str:
+    """A URDF of the robot, which Pinocchio and fresh processes read: joints in its own order, so that both have the same coordinates."""
+    if any(joint.mimic is not None and joint.mimic.always for joint in robot._urdf_joints):
+        raise OracleRefusal(f"{path}: an armature or a screw, which a URDF for Pinocchio cannot have; 'validate' compares such models")
+    file = Path(folder, f"{robot.name or 'robot'}.urdf".replace(os.sep, "_"))
+    file.write_text(to_urdf(replace(robot, _as_listed=False)), encoding="utf-8")
+    return str(file)
 
 
 def measure_flexible(path: str, robot: Robot, batch: int, rounds: int, result: dict[str, Any], derivatives: bool) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from urdf_gibbs.cli.check_report import Report, filtered, print_lines, print_report, print_tally
-from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_output, resolve, write_json
+from urdf_gibbs.cli.console import Files, Json, PackageDirs, XacroArgs, checked_output, given, resolve, write_json
 from urdf_gibbs.lint.check import check as lint
 from urdf_gibbs.robot.codes import CODES, similar_code
 
@@ -24,6 +24,7 @@ def check(
     json: Json = None,
     sarif: Annotated[str | None, typer.Option(metavar="PATH", help="Write SARIF 2.1.0 to PATH, for code scanning.")] = None,
     package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Say what is wrong or doubtful in URDF files. Exit code 0: no errors (with --strict: no warnings), 1 otherwise."""
     left_out, wanted = _codes(ignore, "--ignore"), _codes(only, "--only")
@@ -31,7 +32,7 @@ def check(
     reports = []
     for file in files:
         path = resolve(file)
-        found = lint(path, package_dir or ())
+        found = lint(path, **given())
         kept = filtered(found, left_out, wanted)
         reports.append(Report(file, path, tuple(found), tuple(kept)))
         if json != "-":

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from urdf_gibbs import names
-from urdf_gibbs.bundled import model_path
+from urdf_gibbs.bundled import robot_path
 from urdf_gibbs.errors import OracleMissingError, UnknownNameError, UrdfError, UrdfWarning
 from urdf_gibbs.names import Base
 from urdf_gibbs.robot.load import load
@@ -22,14 +22,43 @@ from urdf_gibbs.robot.model import Robot
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-File = Annotated[str, typer.Argument(help="A URDF file, or the name of a bundled model (branched12, planar3r, rocker_arm, ...).")]
-Files = Annotated[list[str], typer.Argument(help="URDF files, or names of bundled models.")]
+_given: dict[str, Any] = {}  # options of the command that loading needs
+
+
+def forget_given() -> None:
+    """Before another command."""
+    _given.clear()
+
+
+def _kept_folders(value: list[str] | None) -> list[str] | None:
+    _given["package_dirs"] = value or []
+    return value
+
+
+def _kept_arguments(value: list[str] | None) -> list[str] | None:
+    pairs = [one.partition("=") for one in value or ()]
+    for name, sign, _ in pairs:
+        if not name or not sign:
+            raise typer.BadParameter(f"{name!r}, expected NAME=VALUE", param_hint="--xacro-arg")
+    _given["xacro_args"] = {name: text for name, _, text in pairs}
+    return value
+
+
+ROBOT = "A URDF, xacro, MJCF or SDF file, or the name of a robot that is installed"
+File = Annotated[str, typer.Argument(help=f"{ROBOT} (branched12, panda, go2, ...).")]
+Files = Annotated[list[str], typer.Argument(help="URDF, xacro, MJCF or SDF files, or names of robots that are installed.")]
 PackageDirs = Annotated[
     list[str] | None,
     typer.Option(
         "--package-dir",
-        help="Folder that holds the packages of package:// names, or other meshes: what is in it may be read. May be repeated.",
+        callback=_kept_folders,
+        help="Folder that holds the packages of package:// names and of $(find ...), or other meshes: what is in it may be read. "
+        "May be repeated.",
     ),
+]
+XacroArgs = Annotated[
+    list[str] | None,
+    typer.Option("--xacro-arg", metavar="NAME=VALUE", callback=_kept_arguments, help="An argument of a xacro. May be repeated."),
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
 
@@ -39,13 +68,18 @@ Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the 
 
 
 def resolve(name: str) -> str:
-    """A path as it is, or that of the bundled model of this name."""
-    if not Path(name).exists() and Path(name).name == name and not name.endswith(".urdf"):
+    """A path as it is, or that of the installed robot of this name; other names are left to ``load``, which knows what to say."""
+    if not Path(name).is_file() and "://" not in name:
         try:
-            return str(model_path(name))
+            return str(robot_path(name))
         except UnknownNameError:
             pass
     return name
+
+
+def given() -> dict[str, Any]:
+    """What the command was given for loading: folders of packages, and arguments of a xacro."""
+    return dict(_given)
 
 
 def checked_base(base: str) -> Base:
@@ -70,7 +104,7 @@ def load_quietly(file: str, base: Base, mimic: bool = True) -> Robot:
     """Load without the Python warning: commands print findings themselves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
-        return load(file, base, mimic)
+        return load(file, base, mimic, **given())
 
 
 def load_or_exit(file: str, base: Base, mimic: bool = True) -> Robot:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from urdf_gibbs.cli.console import File, checked_base, checked_output, err, load_or_exit, resolve
+from urdf_gibbs.cli.console import File, PackageDirs, XacroArgs, checked_base, checked_output, err, load_or_exit, resolve
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.errors import UrdfGibbsError
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
@@ -41,6 +41,8 @@ def equations(
     frame: Annotated[str, typer.Option(metavar="LINK", help="The link of the Jacobian or placement.")] = "",
     gravity: Annotated[str, typer.Option(metavar="X,Y,Z", help="In world axes [m/s^2].")] = ",".join(map(str, EARTH_GRAVITY)),
     out: Annotated[str | None, typer.Option(metavar="PATH", help="Write to a file instead of standard output.")] = None,
+    package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Write a robot's equations of motion: as text, LaTeX or a page to read, or as code in Python, C or SymPy that stands alone.
 

@@ -11,7 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 from urdf_gibbs.cli.columns import table, wrapped
-from urdf_gibbs.cli.console import File, Json, checked_base, checked_output, load_or_exit, out, resolve, write_json
+from urdf_gibbs.cli.console import File, Json, PackageDirs, XacroArgs, checked_base, checked_output, load_or_exit, out, resolve, write_json
 from urdf_gibbs.flexible.beam import Beam
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
@@ -32,6 +32,8 @@ def info(
     ] = None,
     plot: Annotated[str | None, typer.Option(metavar="PATH", help="Draw the robot with each branch in its colour (png, svg, pdf).")] = None,
     json: Json = None,
+    package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Print the tree, the joints and the branches of a URDF.
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Files, Json, checked_base, err, load_quietly, out, resolve, write_json
+from urdf_gibbs.cli.console import Files, Json, PackageDirs, XacroArgs, checked_base, err, load_quietly, out, resolve, write_json
 from urdf_gibbs.counts.derivatives import swept_inverse_dynamics
 from urdf_gibbs.counts.folded import counted, folded
 from urdf_gibbs.counts.formulations import FLEXIBLE_LABELS, LABELS, RULES, answers, flexible_labels
@@ -59,6 +59,8 @@ def count_operations(
     base: Annotated[list[str] | None, typer.Option(help="fixed, floating or planar; may be repeated. Default: fixed.")] = None,
     literally: Annotated[bool, typer.Option("--literal", help="Count M and bias also as the papers count: all products in full.")] = False,
     json: Json = None,
+    package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Count multiplications, additions and divisions of ours, CRBA, RNEA and the papers' formulations, and of derivatives.
 

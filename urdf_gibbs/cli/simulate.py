@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.status import Status
 
 from urdf_gibbs import names
-from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
+from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, XacroArgs, checked_output, checked_theme, err, out, write_json
 from urdf_gibbs.cli.progress import Lines
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
@@ -55,6 +55,7 @@ def simulate(
     view: Annotated[bool, typer.Option("--view", help="Play the motion in 3-D in a browser tab, until Ctrl-C.")] = False,
     trail: Annotated[list[str] | None, typer.Option(help="Contact point or link whose way is drawn in 3-D; may be repeated.")] = None,
     package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
     theme: Theme = None,
     port: Port = 0,
     browser: Browser = True,
@@ -85,6 +86,8 @@ def simulate(
     changes = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in given.items() if value is not None}
     if (file is None) == (robot is None):
         raise typer.BadParameter("expected a scenario, or --template ROBOT to write one", param_hint="FILE")
+    if xacro_arg and robot is None:
+        raise typer.BadParameter("expected with --template; a scenario has xacro_args below [robot]", param_hint="--xacro-arg")
     _check_template(robot, base, [hint for hint, path in paths.items() if path is not None] + ["--view"] * view)
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from urdf_gibbs.cli.console import checked_base, load_quietly, resolve
+from urdf_gibbs.cli.console import checked_base, given, load_quietly, resolve
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario.opening import base_of
 from urdf_gibbs.simulation.scenario.template import template
@@ -23,7 +23,7 @@ def write_template(name: str, base: str | None, package_dirs: Sequence[str], cha
     if base is None and base_of(robot) != "fixed":
         robot = load_quietly(file, base_of(robot))
     robot = replace(robot, package_dirs=tuple(folders))
-    text = template(robot, name if file != name else _path(robot), folders, changes)
+    text = template(robot, name if file != name else _path(robot), folders, changes, given().get("xacro_args", {}))
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())  # TOML is UTF-8, whatever the terminal is
 

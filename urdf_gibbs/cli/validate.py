@@ -15,6 +15,7 @@ from urdf_gibbs.cli.console import (
     Files,
     Json,
     PackageDirs,
+    XacroArgs,
     checked_base,
     checked_output,
     err,
@@ -77,6 +78,7 @@ def validate(
         ),
     ] = None,
     package_dir: PackageDirs = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Compare formulations, derivatives and regressors with Pinocchio at random states.
 

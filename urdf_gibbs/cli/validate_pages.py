@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from urdf_gibbs.cli.console import resolve
+from urdf_gibbs.cli.console import given, resolve
 from urdf_gibbs.errors import UrdfError
 from urdf_gibbs.lint.check import check as lint
 from urdf_gibbs.oracle.report import Report
@@ -42,7 +42,7 @@ class Pages:
         """The page of a comparison, and its row."""
         from urdf_gibbs.view.report import Entry, report_view
 
-        page = report_view(robot, report, lint(resolve(file), self.package_dirs), self.package_dirs)
+        page = report_view(robot, report, lint(resolve(file), **given()), self.package_dirs)
         path = self.path if self.total == 1 else self.path.with_name(self._name(file, robot.base))
         if self._write(path, page.html()):
             self.entries.append(Entry(file, robot.base, report.verdict, report.summary, path.name))

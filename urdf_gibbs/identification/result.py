@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import Array, path_of, wide
+from urdf_gibbs.arguments import Array, wide
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.identification.base_parameters import BaseParameters, combination
@@ -20,7 +20,6 @@ from urdf_gibbs.identification.sizes import parameter_sizes
 from urdf_gibbs.names import Theme
 from urdf_gibbs.robot.inertial import with_parameters
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.write import write_urdf
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,7 +132,7 @@ class Identification:
         Raises:
             ArgumentError: No distribution of mass has these parameters, see ``robot``; or this is no path.
         """
-        write_urdf(self.robot, path_of(path, "path"))
+        self.robot.to_urdf(path)
 
     # the table ----------------------------------------------------------------------------------
 

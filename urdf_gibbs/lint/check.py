@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,20 +23,21 @@ from urdf_gibbs.robot.load import read_source
 from urdf_gibbs.robot.tree import build
 
 
-def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
+def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = (), xacro_args: Mapping[str, Any] | None = None) -> list[Finding]:
     """Everything there is to say about a URDF.
 
     Args:
-        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
-        package_dirs: Folders that hold the packages of ``package://`` mesh names.
+        source: As for ``load``: a path, a name, XML text, an open file, an element tree, an object of another library.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names and of ``$(find ...)``.
+        xacro_args: Arguments of a xacro, by name.
 
     Returns:
-        Errors, warnings and notes, in the order of the lines.
+        Errors, warnings and notes, in the order of the lines; of a xacro those of the files that it includes come last.
 
     Raises:
         ArgumentError: An argument has a wrong type.
     """
-    urdf = read_source(source)
+    urdf = read_source(source, package_dirs, xacro_args)
     tree = build(urdf, "fixed", mimic=True)
     shapes = Shapes(urdf, folders(package_dirs))
     check_meshes(urdf, shapes.folders)
@@ -46,7 +47,7 @@ def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> l
             if not check_magnitudes(urdf):
                 _check_physics(Subject(urdf, tree.root, shapes))
         shapes.tell_what_was_skipped()
-    return sorted(urdf.findings.items, key=lambda finding: finding.line)
+    return sorted(urdf.findings.items, key=lambda finding: (finding.file != urdf.file, finding.file, finding.line))
 
 
 def _check_physics(subject: Subject) -> None:

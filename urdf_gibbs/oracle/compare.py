@@ -27,6 +27,7 @@ from urdf_gibbs.oracle.pinocchio import Answers, Oracle, OracleRefusal
 from urdf_gibbs.oracle.point_masses import Bent, PointMasses
 from urdf_gibbs.oracle.report import RESIDUAL, Comparison, Matrices, Report
 from urdf_gibbs.oracle.rigid_limit import RigidLimit
+from urdf_gibbs.oracle.sources import Make, reference_of
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -42,7 +43,7 @@ BENT = " (point masses)"  # after a quantity's name: of bent links
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is not compared, and said
 def validate(
     robot: Robot,
-    source: str | bytes | os.PathLike[str],
+    source: Any,
     *,
     mimic: bool = True,
     samples: int = 20,
@@ -55,7 +56,9 @@ def validate(
 
     Args:
         robot: Made by ``load``.
-        source: Path or XML text of its URDF, which Pinocchio reads by itself.
+        source: What it was loaded from: a path, a name or XML text, which Pinocchio reads by itself, or an object. Of what is no URDF
+            Pinocchio reads the URDF that it becomes, and the engine that the format belongs to (MuJoCo, Drake, or Pinocchio for its own
+            model) is compared as well, in M and bias.
         mimic: Whether mimic joints follow their masters, as the robot was loaded.
         samples: How many states.
         seed: Of the random states.
@@ -72,8 +75,6 @@ def validate(
         OracleMissingError: Pinocchio is not installed.
     """
     check_robot(robot)
-    if not isinstance(source, str | bytes | os.PathLike):
-        raise ArgumentError(f"source={source!r}, expected a path or XML text")
     flag(mimic, "mimic")
     flag(derivatives, "derivatives")
     whole(samples, 1, "samples")
@@ -86,12 +87,13 @@ def validate(
     report = Report(robot.file, robot.base, robot.nq, robot.nv, samples, seed)
     states = random_states(robot, samples, seed)
     methods = tuple(checked_method(robot, method) for method in given)
+    source, engine, report.notes[:0] = reference_of(robot, source, mimic)
     if robot.is_flexible:
         return _validate_flexible(robot, source, mimic, methods, states, report, progress)
     points = _points(robot, seed)
     progress("Pinocchio")
     try:
-        oracle = Oracle(source, robot.base, mimic, EARTH_GRAVITY)
+        oracle = Oracle(source, robot.base, mimic, EARTH_GRAVITY, order=robot.joint_names)
     except OracleRefusal as refusal:
         report.notes.append(f"{refusal}; the formulations are compared with each other")
         answers = [_own_answers(robot, methods[-1], states, i, points) for i in range(samples)]
@@ -112,6 +114,8 @@ def validate(
     progress("kinematics")
     kinematics = _compare_kinematics(robot, states, answers, points)
     report.comparisons += [c for c in kinematics if c.quantity == "jacobians" or not report.nothing]
+    if engine is not None and not report.nothing:
+        report.comparisons += _compare_engine(robot, engine, methods, states, report)
     if derivatives and robot.nv and not report.nothing and COMPILED in methods and report.reference == "Pinocchio":
         progress("derivatives")
         report.comparisons += compare_derivatives(robot, oracle, states, list(points))
@@ -195,6 +199,25 @@ def _compare_rigid_limit(robot: Robot, limit: RigidLimit, methods: Sequence[Meth
             "energy, momentum and centre of mass were not compared with Pinocchio: a beam is fixed to the world, where a rod does not count"
         )
     return [replace(c, quantity=c.quantity + RIGID) for c in [*result, *kinematics]]
+
+
+def _compare_engine(robot: Robot, make: Make, methods: Sequence[Method], states: States, report: Report) -> list[Comparison]:
+    """M and bias beside those of the engine that the source belongs to."""
+    try:
+        engine = make(robot)
+    except OracleRefusal as refusal:
+        report.notes.append(f"not compared with the source's own engine: {refusal}")
+        return []
+    matrices, biases = engine.compared(states)
+    gravity: Any = engine.gravity
+    scales = np.array([np.max(np.abs(M), initial=0.0) for M in matrices]) + [np.max(np.abs(bias), initial=0.0) for bias in biases]
+    result = []
+    for method in methods:
+        M = functions.mass_matrix(robot, states.q, method=method)
+        bias = functions.bias(robot, states.q, states.v, method=method, gravity=gravity)
+        result += [compared(method, f"mass matrix ({engine.name})", M, matrices, 0.0 * scales)]
+        result += [compared(method, f"bias ({engine.name})", bias, biases, scales)]
+    return result
 
 
 def _compare_dynamics(robot: Robot, method: Method, states: States, answers: list[Answers]) -> list[Comparison]:
@@ -385,7 +408,7 @@ def _call(robot: Robot, mimic: bool, worst: Comparison, states: States) -> str:
         "jacobians": ("jacobian", "q"),
         **CALLS,
     }
-    function, letters = names[worst.quantity.removesuffix(RIGID).removesuffix(BENT)]
+    function, letters = names[worst.quantity if worst.quantity in names else worst.quantity.partition(" (")[0]]
     values = {"q": states.q, "v": states.v, "a": states.a, "t": states.tau}
     arguments = [f"urdf_gibbs.load({robot.file!r}, base={robot.base!r}, mimic={mimic})"]
     arguments += [repr(values[letter][i].tolist()) for letter in letters]

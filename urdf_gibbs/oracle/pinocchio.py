@@ -8,7 +8,7 @@ mimic mode refuses forward dynamics and masters that come later.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -20,6 +20,7 @@ from urdf_gibbs.errors import OracleMissingError, UrdfGibbsError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.load import is_text, source_text
+from urdf_gibbs.robot.urdf import ALWAYS
 
 Array = NDArray[np.float64]
 
@@ -66,7 +67,8 @@ def import_pinocchio() -> Any:
 class Oracle:
     """Pinocchio's view of a URDF. Coordinates are those of Robot: continuous and planar angles as angles, masters only.
 
-    ``rods``: by link, inertias that stand in the place of elastic links.
+    ``rods``: by link, inertias that stand in the place of elastic links. ``order``: names of the independent joints in the order of the
+    coordinates, where it is not Pinocchio's own.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Oracle:
         mimic: bool,
         gravity: tuple[float, float, float],
         rods: Mapping[str, Rod] | None = None,
+        order: Sequence[str] = (),
     ) -> None:
         self.pin = import_pinocchio()
         self.notes: list[str] = []
@@ -84,7 +87,7 @@ class Oracle:
         self.model.gravity.linear = np.array(gravity)
         self._turn_planar_joints(root)
         self.data = self.model.createData()
-        self._tie(root if mimic else None)
+        self._tie(root, mimic, order)
 
     # reading ------------------------------------------------------------------------------------
 
@@ -139,13 +142,13 @@ class Oracle:
                 f'Pinocchio takes the x-y plane for planar joint "{element.attributes["name"]}"; its <axis> was put in by a rotation'
             )
 
-    def _tie(self, root: xml.Element | None) -> None:
+    def _tie(self, root: xml.Element, mimic_too: bool, order: Sequence[str]) -> None:
         """G and o: velocities of all joints from those of the independent ones, positions of the one-DOF joints likewise."""
         model = self.model
         rules: dict[str, tuple[str, float, float]] = {}
-        for element in root.all("joint") if root is not None else []:
+        for element in root.all("joint"):
             for mimic in element.all("mimic"):
-                if element.attributes.get("type") != "fixed":
+                if element.attributes.get("type") != "fixed" and (mimic_too or mimic.attributes.get(ALWAYS) == "true"):
                     numbers = mimic.attributes
                     rules[element.attributes["name"]] = (
                         numbers["joint"],
@@ -154,6 +157,9 @@ class Oracle:
                     )
         known = {model.names[j]: j for j in range(model.njoints - 1, 0, -1)}
         self.free = [j for j in range(1, model.njoints) if model.names[j] not in rules]
+        own_order = self.free.copy()
+        if {model.names[j] for j in self.free} == set(order):
+            self.free.sort(key=lambda j: order.index(model.names[j]))
         start = {}
         self.nv = 0
         for j in self.free:
@@ -178,7 +184,7 @@ class Oracle:
         self.joint_names = [model.names[j] for j in self.free]
         if len(self.free) < model.njoints - 1:
             self.notes.append("mimic joints: Pinocchio's free model, tied by G (its mimic mode has no forward dynamics)")
-        self.tied = len(self.free) < model.njoints - 1
+        self.tied = len(self.free) < model.njoints - 1 or self.free != own_order
 
     # answering ----------------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ def assemble(
         _source=source,
         mimic=mimic,
         _urdf_joints=tuple(urdf.joints),
+        _as_listed=urdf.as_listed,
     )
 
 

@@ -28,7 +28,20 @@ CODES = {
     "entity": Code(
         ("error",), "an XML entity or an outside document type", "Write its content into the file: entities are refused, never resolved."
     ),
-    "xacro": Code(("error",), "a xacro that is not expanded", "Expand it: xacro FILE.xacro > FILE.urdf."),
+    "xacro": Code(("error", "note"), "a xacro that cannot be expanded", "Correct the place that the message names."),
+    "xacro-arg": Code(("warning",), "an argument that the xacro does not have", "Correct its name."),
+    "conversion": Code(
+        ("error",), "another format's content that cannot be carried over", "Read what the message names; convert it by hand."
+    ),
+    "own-base": Code(("error",), "a base for a robot whose file has one", 'Load it with base="fixed".'),
+    "not-carried": Code(("warning", "note"), "what a URDF has no place for", "Nothing, if it does not matter here."),
+    "ball-joint": Code(
+        ("warning",), "a ball joint, which becomes three hinges", "Keep away from poses where the first and last are parallel."
+    ),
+    "joint-order": Code(("warning",), "joints in another order than in the other format", "Convert coordinates by the joints' names."),
+    "armature": Code(("note",), "an inertia that another format adds to a joint", "Nothing: it is carried as a rotor."),
+    "gravity": Code(("note",), "gravity that another format's file sets", "Give it to the functions: gravity=(x, y, z)."),
+    "drake": Code(("note",), "what Drake said while it read the file", "Read the message."),
     "blank-before-xml": Code(("warning",), "blank lines before <?xml", "Delete them."),
     "no-robot-name": Code(("warning",), "a <robot> without a name", "Give it one."),
     "missing": Code(("error",), "an attribute or element that a URDF must have", "Add it."),

@@ -50,7 +50,7 @@ class Parts:
 
 def with_joint_type(robot: Robot, joint: str, kind: str, axis: ArrayLike | None) -> Robot:
     """See Robot.with_joint_type."""
-    parts = _parts(robot)
+    parts = parts_of(robot)
     place = next((i for i, own in enumerate(parts.joints) if own.name == joint), None)
     _check_kind(kind, axis)
     if place is None and joint == ROOT_JOINT:
@@ -82,7 +82,7 @@ def attach(robot: Robot, link: str, other: Robot, placement: Any, kind: str, axi
         text(name, "the name of the new joint, or None", "name")
     text(prefix, "the start of names", "prefix")
     _unit(axis)
-    parts, added = _parts(robot), _parts(other)
+    parts, added = parts_of(robot), parts_of(other)
     if all(own.name != link for own in parts.links):
         raise UnknownNameError("link", link, [own.name for own in parts.links])
     _check_kind(kind, axis if kind in WITH_AXIS else None)
@@ -110,7 +110,7 @@ def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
     """See Robot.detach."""
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
-    parts = _parts(robot)
+    parts = parts_of(robot)
     cut = _find_joint(robot, parts, name)
     below: dict[str, list[str]] = {}
     for joint in parts.joints:
@@ -137,7 +137,7 @@ def detach(robot: Robot, name: str, base: str) -> tuple[Robot, Robot]:
 # Apart and together ------------------------------------------------------------------------------------
 
 
-def _parts(robot: Robot) -> Parts:
+def parts_of(robot: Robot) -> Parts:
     """The robot's links with their present inertias, and its joints with their present limits."""
     tips = {joint.child for joint in robot.joints if joint.beam is not None}
     moving = {joint.name: joint for joint in robot.joints if joint.child not in tips}
@@ -172,7 +172,7 @@ def _flexible(robot: Robot) -> list[dict[str, str]]:
 def _assembled(robot: Robot, parts: Parts, what: str, base: Any = None) -> Robot:
     """The parts as a robot that has the name, file, folders and (unless given) base of ``robot``."""
     findings = Findings(robot.file)
-    urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints)
+    urdf = Urdf(robot.name, robot.file, findings, links=parts.links, joints=parts.joints, as_listed=robot._as_listed)
     source: str | None = None
     if parts.flexible:
         from urdf_gibbs.robot.flexible import check_flexible, read_flexible, with_elements

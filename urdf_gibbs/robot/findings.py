@@ -15,7 +15,7 @@ class Finding:
     Attributes:
         severity: "error", "warning" or "note".
         code: What kind of remark it is, in a word.
-        file: Path of the URDF, "<text>" for XML text.
+        file: Path of the URDF or of the xacro that it comes from, "<text>" for XML text.
         line: In the file, from 1; 0 where the source has no lines (a loaded object).
         element: What the remark is about.
         value: What is there.
@@ -42,6 +42,17 @@ class Finding:
         return asdict(self)
 
 
+class Place(int):
+    """A line of another file than the one that is read: an element of a xacro, which may come from any of the files it includes."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> Place:
+        place = super().__new__(cls, line)
+        place.file = file
+        return place
+
+
 class Findings:
     """Collects the findings of one source."""
 
@@ -65,7 +76,8 @@ class Findings:
         return [item for item in self.items if item.severity == "error"]
 
     def _add(self, severity: Severity, code: str, line: int, element: str, value: object, expected: str) -> None:
-        self.items.append(Finding(severity, code, self.file, line, one_line(element), one_line(value), one_line(expected)))
+        file = line.file if isinstance(line, Place) else self.file
+        self.items.append(Finding(severity, code, file, int(line), one_line(element), one_line(value), one_line(expected)))
 
 
 def one_line(value: object, limit: int = 160) -> str:

@@ -31,5 +31,5 @@ def source_of(robot: Robot) -> str | bytes:
         return robot._source
     from urdf_gibbs.robot.write import urdf_text
 
-    findings = Findings(robot.file)
-    return urdf_text(Urdf(robot.name, robot.file, findings, links=list(robot.links), joints=list(robot._urdf_joints)))
+    links, joints = list(robot.links), list(robot._urdf_joints)
+    return urdf_text(Urdf(robot.name, robot.file, Findings(robot.file), links=links, joints=joints, as_listed=robot._as_listed))

@@ -20,6 +20,12 @@ def report_inertias(urdf: Urdf, doubts: Iterable[Doubt]) -> None:
     for link in urdf.links:
         if link.inertial is None and not link.inertial_line and link.name not in urdf.flexible:
             _report_missing(urdf, link, bodies)
+    report_doubts(urdf, doubts, bodies)
+
+
+def report_doubts(urdf: Urdf, doubts: Iterable[Doubt], bodies: _Bodies | None = None) -> None:
+    """Findings on inertias that no body has."""
+    bodies = bodies or _Bodies(urdf)
     for doubt in doubts:
         own, whole = bodies.own(doubt.link), bodies.whole(doubt.link)
         what = f'link "{doubt.link}" <inertia>'

@@ -1,13 +1,14 @@
-"""Loads a path, XML text or a loaded urchin or urdfpy object into a Robot; an error lists all problems at once."""
+"""Loads any description of a robot into a Robot; an error lists all problems at once."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
-from urdf_gibbs.arguments import flag, folders
+from urdf_gibbs.arguments import flag, folders, shown
 from urdf_gibbs.errors import ArgumentError, UrdfError, UrdfWarning
 from urdf_gibbs.names import Base
 from urdf_gibbs.robot import xml
@@ -22,31 +23,43 @@ from urdf_gibbs.robot.urdf import Urdf, read
 BASES: tuple[Base, ...] = get_args(Base)
 XML_TEXT = "<text>"
 EXTENSION = "urdf_gibbs"  # the element below <robot> that makes links elastic
+SIBLINGS, AS_LISTED = "siblings", "as listed"  # its attribute, of a robot whose coordinates have the order of another format
+XACRO = ".xacro"
 
 
-def load(source: Any, base: Base = "fixed", mimic: bool = True, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> Robot:
-    """Read a URDF into a Robot; warns once (UrdfWarning) where the file is questionable.
+def load(
+    source: Any,
+    base: Base = "fixed",
+    mimic: bool = True,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    xacro_args: Mapping[str, Any] | None = None,
+) -> Robot:
+    """Read a robot, from a URDF or another description of one; warns once (UrdfWarning) where it is questionable.
 
     Args:
-        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
+        source: Path of a URDF, xacro, MJCF or SDF file; the name of a robot that is installed ("panda", "go2", "branched12"); XML text
+            (str or bytes that starts with "<"); an open file; an ElementTree or element of xml.etree or lxml; an object of urchin,
+            urdfpy or yourdfpy; a pinocchio.Model or mujoco.MjModel; a file of that name in the working folder comes before a name.
         base: What the root link may do: "fixed" to the world, "floating" (6 DOF) or "planar" (3 DOF, x-y plane).
         mimic: Whether mimic joints follow their masters; False frees them.
-        package_dirs: Folders that hold the packages of ``package://`` mesh names (kept as ``robot.package_dirs``). Meshes are read from
-            there and from the robot's own folders only.
+        package_dirs: Folders that hold the packages of ``package://`` mesh names and of ``$(find ...)`` (kept as ``robot.package_dirs``).
+            Meshes are read from there and from the robot's own folders only.
+        xacro_args: Arguments of a xacro, by name.
 
     Returns:
         The robot.
 
     Raises:
         ArgumentError: An argument has a wrong type or value.
+        MissingExtraError: The format needs a library that is not installed.
         UrdfError: The file cannot be loaded; all of its errors are with it.
     """
     if base not in BASES:
         raise ArgumentError(f"base={base!r}, expected one of {', '.join(BASES)}")
     flag(mimic, "mimic")
-    given = folders(package_dirs)
+    reading = reading_of(package_dirs, xacro_args)
     with garbage_collection_paused():
-        robot = _assemble(*_read(source), base, mimic, given)
+        robot = _assemble(*_read(source, reading), base, mimic, reading.package_dirs)
     _warn(robot.findings)
     return robot
 
@@ -57,47 +70,94 @@ def load_elastic(
     base: Base = "fixed",
     mimic: bool = True,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
+    xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
     """``load`` with a <flexible> of these attributes for each entry beside the file's own; the robot's source has them too."""
     from urdf_gibbs.robot.flexible import with_elements
 
+    reading = reading_of(package_dirs, xacro_args)
     with garbage_collection_paused():
-        urdf, text = _read(path)
+        urdf, text = _read(path, reading)
         if not urdf.findings.errors:
             text = with_elements(text, entries)
-            urdf = read_text(text, source_name(path))
-        robot = _assemble(urdf, text, base, mimic, package_dirs)
+            urdf = read_text(text, urdf.file)
+        robot = _assemble(urdf, text, base, mimic, reading.package_dirs)
     _warn(robot.findings)
     return robot
 
 
-def _assemble(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: Iterable[str | os.PathLike[str]]) -> Robot:
+class Reading(NamedTuple):
+    """What else a reader may need: folders of packages, and arguments of a xacro."""
+
+    package_dirs: tuple[str, ...] = ()
+    xacro_args: Mapping[str, str] = MappingProxyType({})
+
+
+def reading_of(package_dirs: Any, xacro_args: Any) -> Reading:
+    """The two, checked."""
+    given = {} if xacro_args is None else xacro_args
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ArgumentError(f"xacro_args={shown(given)}, expected values by the names of the xacro's arguments")
+    return Reading(tuple(folders(package_dirs)), {name: _argument(value) for name, value in given.items()})
+
+
+def _argument(value: Any) -> str:
+    """As it would stand in a xacro."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _assemble(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_dirs: tuple[str, ...]) -> Robot:
     """The robot from links and joints, and the text that they were read from, if any."""
+    if urdf.own_base and base != "fixed" and not urdf.findings.errors:
+        urdf.findings.error("own-base", 0, "base", f'base="{base}"', f'base="fixed": {urdf.own_base}')
     tree = build(urdf, base, mimic)
     if tree is None:
         raise UrdfError(urdf.findings.errors)
-    return assemble(urdf, tree, base, tuple(os.fspath(folder) for folder in package_dirs), text or None, mimic)
+    return assemble(urdf, tree, base, package_dirs, text or None, mimic)
 
 
-def read_source(source: Any) -> Urdf:
+def read_source(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = (), xacro_args: Mapping[str, Any] | None = None) -> Urdf:
     """Links and joints of any accepted source, with the findings so far."""
-    return _read(source)[0]
+    return _read(source, reading_of(package_dirs, xacro_args))[0]
 
 
-def _read(source: Any) -> tuple[Urdf, str | bytes]:
+def _read(source: Any, reading: Reading) -> tuple[Urdf, str | bytes]:
     """Links and joints, and the XML they were read from; empty for objects."""
     if isinstance(source, Urdf):
         return source, ""
     if not isinstance(source, str | bytes | os.PathLike):
-        from urdf_gibbs.robot.objects import read_object
+        from urdf_gibbs.robot.open_sources import read_open
 
-        return read_object(source), ""
+        return read_open(source, reading)
     text = source_text(source)
-    if isinstance(text, OSError):
-        findings = Findings(source_name(source))
-        findings.error("unreadable", 0, "file", text.strerror or str(text), "a readable URDF file, or XML text that starts with '<'")
-        return Urdf("", findings.file, findings), ""
-    return read_text(text, source_name(source)), text
+    if not isinstance(text, OSError):
+        return read_named(text, source_name(source), reading)
+    from urdf_gibbs.robot.elsewhere import find
+
+    found = find(source, text, reading.package_dirs)
+    if isinstance(found, Findings):
+        return Urdf("", found.file, found), ""
+    return _read(found.path, reading._replace(xacro_args={**found.xacro_args, **reading.xacro_args}))
+
+
+def read_named(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, str | bytes]:
+    """Links and joints of text in any format, and as the text of a URDF; findings call it ``file``."""
+    if file.endswith(XACRO):
+        from urdf_gibbs.robot.xacro_files import read_xacro
+
+        return read_xacro(text, file, reading)
+    findings = Findings(file)
+    if reading.xacro_args:
+        names = ", ".join(reading.xacro_args)
+        findings.warning("xacro-arg", 0, "file", f"arguments {names} for a file that is no xacro", "a file name that ends in .xacro")
+    root = xml.parse(text, findings)
+    if root is not None and root.tag == "robot":
+        urdf = read_root(root, findings)
+        if urdf.links or findings.mistakes:
+            return urdf, text
+    from urdf_gibbs.robot.formats import read_other
+
+    return read_other(text, root, findings, reading)
 
 
 def read_text(text: str | bytes, file: str) -> Urdf:
@@ -110,7 +170,9 @@ def read_text(text: str | bytes, file: str) -> Urdf:
 def read_root(root: xml.Element, findings: Findings) -> Urdf:
     """Links and joints of a parsed <robot>."""
     urdf = read(root, findings)
-    if root.all(EXTENSION):
+    extensions = root.all(EXTENSION)
+    if extensions:
+        urdf.as_listed = any(element.attributes.get(SIBLINGS) == AS_LISTED for element in extensions)
         from urdf_gibbs.robot.flexible import check_flexible, read_flexible
 
         urdf.flexible = check_flexible(urdf, read_flexible(root, findings))

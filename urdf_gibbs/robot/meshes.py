@@ -14,6 +14,7 @@ The home folder and the folders above it never count as a robot's folder. Symbol
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -113,6 +114,19 @@ def mesh_folders(robot: Robot, package_dirs: Iterable[str] = ()) -> MeshFolders:
 def find_mesh(filename: str, urdf_file: str, package_dirs: Iterable[str] = ()) -> Path | None:
     """``MeshFolders.find`` of one name."""
     return MeshFolders(urdf_file, package_dirs).find(filename)
+
+
+def find_package(name: str, files: Iterable[str], package_dirs: Iterable[str] = ()) -> Path | None:
+    """The folder of a package: looked for where ``package://`` is, and around the files, which may be part of it."""
+    given, above = [Path(folder) for folder in package_dirs], [folder for file in files for folder in Path(file).absolute().parents]
+    for folder in [*given, *_ros_folders(), *above]:
+        for candidate in (folder / name, folder):
+            if candidate.name == name and candidate.is_dir():
+                return candidate
+        mark = folder / MARKS[0]
+        if mark.is_file() and re.search(rf"<name>\s*{re.escape(name)}\s*</name>", mark.read_text(encoding="utf-8", errors="replace")):
+            return folder
+    return None
 
 
 def inside(path: Path, folders: Iterable[Path]) -> bool:

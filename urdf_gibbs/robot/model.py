@@ -27,6 +27,7 @@ from urdf_gibbs.robot.derived import Derivable
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.joints import Frame, Joint
+from urdf_gibbs.robot.outward import Outward
 from urdf_gibbs.robot.spatial import Inertia, Pose
 from urdf_gibbs.robot.urdf import Link, UrdfJoint
 
@@ -40,8 +41,8 @@ VELOCITY_SUFFIXES = {6: ("vx", "vy", "vz", "wx", "wy", "wz"), 3: ("vx", "vy", "w
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(BesidePinocchio, Derivable):
-    """A robot read from a URDF by ``load``: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
+class Robot(BesidePinocchio, Derivable, Outward):
+    """A robot made by ``load``: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
 
     Coordinates: q (nq) and v (nv), joints depth first, siblings in the byte order of their names. A floating joint has
     q = (x y z, qx qy qz qw) and v = (linear, angular) in the moved frame; a planar one q = (x, y, angle) and v = (vx, vy, w)
@@ -49,7 +50,7 @@ class Robot(BesidePinocchio, Derivable):
 
     Attributes:
         name: Of the URDF.
-        file: Path of the URDF, "<text>" for XML text.
+        file: Path of the file, "<text>" for XML text.
         base: What the root link may do: "fixed", "floating" or "planar".
         joints: The moving joint of each body.
         parent: (nb) index of the body that carries each one, -1: the world.
@@ -87,6 +88,7 @@ class Robot(BesidePinocchio, Derivable):
     _source: str | bytes | None = field(default="", repr=False)  # None: to be written when it is asked for
     mimic: bool = True
     _urdf_joints: tuple[UrdfJoint, ...] = field(default=(), repr=False)  # all of the URDF, fixed ones too
+    _as_listed: bool = field(default=False, repr=False)  # siblings are in the order of _urdf_joints, not of their names
     _searched_dirs: tuple[str, ...] = field(default=(), repr=False)  # those of package_dirs that a file names, not the user
     _own_file: bool = field(default=True, repr=False)  # False: that ``file`` was the robot's is the word of a trajectory's file
 

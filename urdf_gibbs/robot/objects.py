@@ -1,4 +1,4 @@
-"""Reads loaded urchin and urdfpy objects: one duck-typed adapter for both, which share their API."""
+"""Reads loaded objects of urchin, urdfpy and yourdfpy: one duck-typed adapter, for their records differ little."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.arguments import shown
-from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.inertias import report_inertias
 from urdf_gibbs.robot.plausible import Doubt, check_limits, checked_axis, inertia_doubt
 from urdf_gibbs.robot.spatial import IDENTITY, Inertia, Pose, multiply, transpose
 from urdf_gibbs.robot.urdf import (
+    BOUNDED,
+    INFINITY,
     JOINT_TYPES,
     WITH_AXIS,
     Geometry,
@@ -25,10 +25,7 @@ from urdf_gibbs.robot.urdf import (
 
 
 def read_object(source: Any) -> Urdf:
-    """Links and joints of a loaded ``urchin.URDF`` or ``urdfpy.URDF``."""
-    if not (hasattr(source, "links") and hasattr(source, "joints") and hasattr(source, "name")):
-        found = f"source={shown(source)}, cannot load a {type(source).__name__}"
-        raise ArgumentError(f"{found}, expected a path, XML text, or a loaded urchin or urdfpy object")
+    """Links and joints of a loaded ``urchin.URDF``, ``urdfpy.URDF`` or ``yourdfpy.Robot``."""
     findings = Findings(f"<{type(source).__module__.split('.')[0]} object {source.name}>")
     urdf = Urdf(source.name or "", findings.file, findings)
     urdf.links = [_link(link, findings, urdf.doubts) for link in source.links]
@@ -38,10 +35,19 @@ def read_object(source: Any) -> Urdf:
 
 
 def _known(joint: Any, findings: Findings) -> bool:
-    if joint.joint_type in JOINT_TYPES:
+    if _type(joint) in JOINT_TYPES:
         return True
-    findings.error("joint-type", 0, f'joint "{joint.name}"', f'type="{joint.joint_type}"', " or ".join(JOINT_TYPES))
+    findings.error("joint-type", 0, f'joint "{joint.name}"', f'type="{_type(joint)}"', " or ".join(JOINT_TYPES))
     return False
+
+
+def _type(joint: Any) -> str:
+    return str(joint.joint_type if hasattr(joint, "joint_type") else joint.type)
+
+
+def _number(value: Any, default: float) -> float:
+    """A number that the library may keep as text, or as None where the file has none."""
+    return default if value is None else float(value)
 
 
 def _pose(matrix: Any) -> Pose:
@@ -54,9 +60,9 @@ def _pose(matrix: Any) -> Pose:
 def _link(link: Any, findings: Findings, doubts: list[Doubt]) -> Link:
     what = f'link "{link.name}"'
     inertial = None
-    if link.inertial is not None:
+    if link.inertial is not None and link.inertial.mass is not None:
         mass = float(link.inertial.mass)
-        matrix = np.asarray(link.inertial.inertia, dtype=float)
+        matrix = np.zeros((3, 3)) if link.inertial.inertia is None else np.asarray(link.inertial.inertia, dtype=float)
         if not (np.isfinite(mass) and np.isfinite(matrix).all()):
             findings.error("bad-number", 0, f"{what} inertial", f"mass {mass}, inertia {matrix.ravel().tolist()}", "finite numbers")
         elif mass < 0.0:
@@ -83,6 +89,8 @@ def _shapes(shapes: Any) -> tuple[Shape, ...]:
     result = []
     for shape in shapes or ():
         geometry, material = shape.geometry, getattr(shape, "material", None)
+        if geometry is None:
+            continue
         if geometry.box is not None:
             solid = Geometry("box", tuple(map(float, geometry.box.size)))
         elif geometry.cylinder is not None:
@@ -90,11 +98,12 @@ def _shapes(shapes: Any) -> tuple[Shape, ...]:
         elif geometry.sphere is not None:
             solid = Geometry("sphere", (float(geometry.sphere.radius),))
         elif geometry.mesh is not None:
-            scale = (1.0, 1.0, 1.0) if geometry.mesh.scale is None else tuple(map(float, geometry.mesh.scale))
-            solid = Geometry("mesh", (), geometry.mesh.filename, scale)  # type: ignore[arg-type]
+            scale = (1.0, 1.0, 1.0) if geometry.mesh.scale is None else tuple(np.broadcast_to(geometry.mesh.scale, 3).tolist())
+            solid = Geometry("mesh", (), geometry.mesh.filename, scale)
         else:
             continue
         colour = getattr(material, "color", None)
+        colour = getattr(colour, "rgba", colour)
         rgba = None if colour is None else tuple(map(float, colour))
         result.append(Shape(solid, _pose(shape.origin), shape.name or "", getattr(material, "name", None) or "", rgba))
     return tuple(result)
@@ -103,22 +112,23 @@ def _shapes(shapes: Any) -> tuple[Shape, ...]:
 def _joint(joint: Any, findings: Findings) -> UrdfJoint:
     what = f'joint "{joint.name}"'
     axis = (0.0, 0.0, 1.0)
-    if joint.joint_type in WITH_AXIS:
-        x, y, z = map(float, joint.axis)
+    kind = _type(joint)
+    if kind in WITH_AXIS:
+        x, y, z = (1.0, 0.0, 0.0) if joint.axis is None else map(float, joint.axis)
         axis = checked_axis(findings, 0, what, (x, y, z))
     mimic = None
-    if joint.mimic is not None and joint.joint_type == "fixed":
+    if joint.mimic is not None and kind == "fixed":
         findings.note("mimic-ignored", 0, f"{what} mimic", "a fixed joint that mimics", "a moving joint; the mimic is ignored")
     elif joint.mimic is not None:
-        mimic = Mimic(joint.mimic.joint, float(joint.mimic.multiplier), float(joint.mimic.offset))
+        mimic = Mimic(joint.mimic.joint, _number(joint.mimic.multiplier, 1.0), _number(joint.mimic.offset, 0.0))
     bounds: dict[str, float] = {}
     if joint.limit is not None:
         limit = joint.limit
-        bounds = {"effort": float(limit.effort), "velocity": float(limit.velocity)}
-        if joint.joint_type in ("revolute", "prismatic"):
-            lower, upper = (0.0 if x is None else float(x) for x in (limit.lower, limit.upper))
+        bounds = {"effort": _number(limit.effort, INFINITY), "velocity": _number(limit.velocity, INFINITY)}
+        if kind in BOUNDED:
+            lower, upper = (_number(x, 0.0) for x in (limit.lower, limit.upper))
             check_limits(findings, 0, what, lower, upper)
             bounds |= {"lower": lower, "upper": upper}
     if joint.dynamics is not None:
-        bounds |= {"damping": float(joint.dynamics.damping or 0.0), "friction": float(joint.dynamics.friction or 0.0)}
-    return UrdfJoint(joint.name, joint.joint_type, joint.parent, joint.child, _pose(joint.origin), axis, mimic=mimic, line=0, **bounds)
+        bounds |= {"damping": _number(joint.dynamics.damping, 0.0), "friction": _number(joint.dynamics.friction, 0.0)}
+    return UrdfJoint(joint.name, kind, joint.parent, joint.child, _pose(joint.origin), axis, mimic=mimic, line=0, **bounds)

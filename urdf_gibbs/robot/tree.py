@@ -22,6 +22,7 @@ UNCONNECTED = (
     "entity",
     "xacro",
     "unreadable",
+    "conversion",
     "no-link",
     "missing",
     "joint-type",
@@ -77,7 +78,7 @@ def build(urdf: Urdf, base: str, mimic: bool) -> Tree | None:
 
 
 def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
-    """Joints below each link, siblings in the byte order of their names (as Pinocchio has them)."""
+    """Joints below each link, siblings in the byte order of their names (as Pinocchio has them) unless their order was given."""
     findings = urdf.findings
     if not urdf.links and not findings.errors:
         findings.error("no-link", urdf.line, "<robot>", "no <link>", "at least one link")
@@ -122,7 +123,7 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
         if joint.parent in children:
             children[joint.parent].append(joint)
     for below in children.values():
-        if len(below) > 1:
+        if len(below) > 1 and not urdf.as_listed:
             below.sort(key=lambda joint: joint.name.encode("utf-8", "surrogatepass"))
     return children
 
@@ -158,7 +159,9 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
     findings = urdf.findings
     joints = {joint.name: joint for joint in urdf.joints}
     resolved = {
-        joint.name: Dependency("" if joint.type == "fixed" else joint.name) for joint in urdf.joints if joint.mimic is None or not follow
+        joint.name: Dependency("" if joint.type == "fixed" else joint.name)
+        for joint in urdf.joints
+        if joint.mimic is None or not (follow or joint.mimic.always)
     }
     for start in urdf.joints:
         chain: dict[str, Mimic] = {}

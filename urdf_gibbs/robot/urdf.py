@@ -35,6 +35,7 @@ BOUNDED = ("revolute", "prismatic")  # by lower and upper, which default to 0 th
 SOLIDS = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 INFINITY = math.inf
+ALWAYS = "always"  # an attribute of <mimic> in the URDFs that are written here; other tools ignore it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """q = multiplier * q(joint) + offset."""
+    """q = multiplier * q(joint) + offset. ``always``: also where mimic joints are freed, because it is no joint of its own but a rotor."""
 
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
     line: int = 0
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class Urdf:
     unread: set[str] = field(default_factory=set)  # joints of which only the name could be read
     flexible: dict[str, Specification] = field(default_factory=dict)  # by link
     doubts: list[Doubt] = field(default_factory=list)  # of inertias, until the joints are known
+    as_listed: bool = False  # joints below a link in the order of the list, as another format has them, and not in that of their names
+    own_base: str = ""  # what tells how the root may move, where the source itself does: then ``base`` must be "fixed"
 
 
 def read(root: Element, findings: Findings) -> Urdf:
@@ -428,7 +432,8 @@ class Reader:
         if not master:
             self.findings.error("missing", element.line, f"{what} <mimic>", "no joint", 'joint="..."')
             return None
-        return Mimic(master, self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0), element.line)
+        ratio, offset = self.number(element, what, "multiplier", 1.0), self.number(element, what, "offset", 0.0)
+        return Mimic(master, ratio, offset, element.line, element.attributes.get(ALWAYS) == "true")
 
 
 _NO_LIMIT = (-INFINITY, INFINITY, INFINITY, INFINITY)

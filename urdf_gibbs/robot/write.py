@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.assemble import assemble
+from urdf_gibbs.robot.edit import parts_of
 from urdf_gibbs.robot.findings import Finding, Findings
-from urdf_gibbs.robot.load import read_text
+from urdf_gibbs.robot.load import AS_LISTED, EXTENSION, SIBLINGS, read_text
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
-from urdf_gibbs.robot.urdf import BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import ALWAYS, BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
@@ -132,14 +133,42 @@ def _frozen(array: NDArray[Any]) -> NDArray[np.float64]:
 
 def urdf_text(urdf: Urdf) -> str:
     """The links and joints as URDF text; numbers with all their digits, infinite limits left out."""
-    parts = [*(_link(link) for link in urdf.links), *(_joint(joint) for joint in urdf.joints)]
+    order = [f'  <{EXTENSION} {SIBLINGS}="{AS_LISTED}"/>\n'] if urdf.as_listed else []
+    parts = [*order, *(_link(link) for link in urdf.links), *(_joint(joint) for joint in urdf.joints)]
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(urdf.name)}>\n{"".join(parts)}</robot>\n'
 
 
-def write_urdf(robot: Robot, path: str) -> None:
-    """Write the robot's links with their present inertias, and its joints, as a URDF."""
-    text = urdf_text(Urdf(robot.name, robot.file, Findings(robot.file), links=list(robot.links), joints=list(robot._urdf_joints)))
-    Path(path).write_text(text, encoding="utf-8")
+def to_urdf(robot: Robot, folder: str = "") -> str:
+    """See Robot.to_urdf; meshes with names relative to the robot's file are named by full paths unless that is in ``folder``."""
+    parts = parts_of(robot)
+    own = os.path.dirname(os.path.abspath(robot.file)) if os.path.isfile(robot.file) else ""
+    if own and folder and os.path.abspath(folder) != own:
+        parts.links = [_elsewhere(link, own) for link in parts.links]
+    joints = [replace(joint, mimic=None) if joint.mimic is not None and not _follows(robot, joint) else joint for joint in parts.joints]
+    text = urdf_text(Urdf(robot.name, robot.file, Findings(robot.file), links=parts.links, joints=joints, as_listed=robot._as_listed))
+    if not parts.flexible:
+        return text
+    from urdf_gibbs.robot.flexible import with_elements
+
+    return with_elements(text, parts.flexible)
+
+
+def _follows(robot: Robot, joint: UrdfJoint) -> bool:
+    """Whether a mimic joint is tied in the robot: loaded with mimic=False it is a joint like others."""
+    return robot.mimic or (joint.mimic is not None and joint.mimic.always)
+
+
+def _elsewhere(link: Link, folder: str) -> Link:
+    """A link whose meshes are found from any folder."""
+
+    def moved(shape: Shape) -> Shape:
+        name = shape.geometry.filename
+        path = os.path.join(folder, name)
+        if shape.geometry.kind != "mesh" or "://" in name or not os.path.isfile(path):
+            return shape
+        return replace(shape, geometry=replace(shape.geometry, filename=path))
+
+    return replace(link, visuals=tuple(map(moved, link.visuals)), collisions=tuple(map(moved, link.collisions)))
 
 
 def _link(link: Link) -> str:
@@ -181,7 +210,8 @@ def _joint(joint: UrdfJoint) -> str:
     follows = ""
     if joint.mimic is not None:
         tie = _attributes((key, getattr(joint.mimic, key)) for key in ("multiplier", "offset"))
-        follows = f"<mimic joint={quoteattr(joint.mimic.joint)}{tie}/>"
+        always = f' {ALWAYS}="true"' if joint.mimic.always else ""
+        follows = f"<mimic joint={quoteattr(joint.mimic.joint)}{tie}{always}/>"
     bounds = f"<limit{limit}/>" if limit else ""
     return f"  <joint {head}>{ends}{_origin(joint.pose)}{axis}{bounds}<dynamics{dynamics}/>{follows}</joint>\n"
 

@@ -24,7 +24,7 @@ ENCODINGS = frozenset(
     | {"gb2312", "gbk", "gb18030", "big5", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
 )
 KNOWN_ENCODINGS = "UTF-8 (best), UTF-16, US-ASCII, ISO-8859-*, Windows-125*, KOI8, GB 18030, Big5, Shift_JIS, EUC"
-XACRO_ADVICE = "plain URDF: expand it with 'xacro FILE.xacro > FILE.urdf' (pip install xacro)"
+XACRO_ADVICE = "plain URDF, or a file name that ends in .xacro: then it is expanded (by hand: 'xacro FILE.xacro > FILE.urdf')"
 
 
 class Element:

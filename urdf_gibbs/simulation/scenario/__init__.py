@@ -17,6 +17,7 @@
     base = "fixed"                  # fixed, floating, planar
     mimic = true
     package_dirs = []
+    xacro_args = {}                 # of a xacro, by name
 
     [[flexible]]                    # an elastic link; what it does not give is as the URDF's own <flexible> of that link has it
     link = "link1"

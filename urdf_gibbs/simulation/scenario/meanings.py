@@ -34,6 +34,7 @@ _MEANINGS: dict[str, tuple[str, str] | tuple[str, str, str]] = {
     "robot.base": ("", "what the root link may do"),
     "robot.mimic": ("", "whether mimic joints follow their masters; false: they are free"),
     "robot.package_dirs": ("", "folders that hold the packages of package:// names, or other meshes"),
+    "robot.xacro_args": ("", "arguments of a xacro, by name"),
     # the tables that name joints
     "start.JOINT": ("rad, m", "where the joint starts; planar: [x, y, angle], floating: a table of the keys below", "zero"),
     "start.JOINT.position": ("m", "of a floating base, or another floating joint"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from urdf_gibbs.bundled import model_names, model_path
-from urdf_gibbs.errors import ArgumentError, UrdfError
+from urdf_gibbs.bundled import SeveralRobotsError, model_names, model_path, robot_path, similar
+from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.flexible import checked_entry
@@ -53,9 +53,9 @@ def read_robot(values: Values, table: dict[str, Any] | None, flexible: Any) -> R
     elsewhere = tuple(os.fspath(one) for one in dirs if too_wide(one) or not inside(one, here))
     try:
         if elastic:
-            robot = load_elastic(source, elastic, table["base"], table["mimic"], dirs)
+            robot = load_elastic(source, elastic, table["base"], table["mimic"], dirs, table["xacro_args"])
         else:
-            robot = load(source, table["base"], table["mimic"], dirs)
+            robot = load(source, table["base"], table["mimic"], dirs, table["xacro_args"])
     except UrdfError as problem:
         if not values.problems:
             raise
@@ -65,14 +65,22 @@ def read_robot(values: Values, table: dict[str, Any] | None, flexible: Any) -> R
 
 
 def _file(values: Values, name: str) -> Path | None:
-    """The URDF beside the scenario, else the bundled model."""
+    """The robot's file beside the scenario, else the robot of that name that is installed."""
     path = os.path.join(Path(values.file).parent, name)
     if os.path.isfile(path):
         return Path(path)
     if name.removesuffix(".urdf") in model_names():
         return model_path(name.removesuffix(".urdf"))
-    bundled = ", ".join(model_names())
-    values.wrong(("robot", "file"), f"{shown(name)}: no such file", f"a URDF file, relative to this file, or a bundled model: {bundled}")
+    try:
+        return robot_path(name)
+    except SeveralRobotsError as several:
+        values.wrong(("robot", "file"), shown(name), f"one of {', '.join(several.known)}")
+    except UnknownNameError as unknown:
+        near = similar(Path(name).stem, [*unknown.known])
+        meant = f" (did you mean {' or '.join(near)}?)" if near else ""
+        bundled = ", ".join(model_names())
+        expected = f"a URDF file, relative to this file, or a bundled model{meant}: {bundled}"
+        values.wrong(("robot", "file"), f"{shown(name)}: no such file", expected)
     return None
 
 

@@ -243,6 +243,7 @@ ROBOT = Record(
         "base": Key(Choice(BASES), BASES[0]),
         "mimic": Key(Flag(), True),
         "package_dirs": Key(Items(Text(), "a list of folders"), ()),
+        "xacro_args": Key(Record(None, "a table of values by the names of a xacro's arguments"), {}),
     }
 )
 TIE = Number(least=0.0, most=LONGEST_TIE)

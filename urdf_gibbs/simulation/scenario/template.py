@@ -80,7 +80,13 @@ EXAMPLES: dict[str, Any] = {  # of keys without a default that is a value
 }
 
 
-def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes: Mapping[str, Any] = MappingProxyType({})) -> str:
+def template(
+    robot: Robot,
+    file: str,
+    package_dirs: Sequence[str] = (),
+    changes: Mapping[str, Any] = MappingProxyType({}),
+    xacro_args: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The text of a scenario file.
 
     Args:
@@ -88,6 +94,7 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
         file: Of the robot, as the scenario is to name it.
         package_dirs: Folders of meshes, as the scenario is to name them.
         changes: Other values of keys at the top of the file.
+        xacro_args: Of the robot's xacro.
 
     Returns:
         TOML that ``read_scenario`` reads.
@@ -101,6 +108,7 @@ def template(robot: Robot, file: str, package_dirs: Sequence[str] = (), changes:
         scene["scheme"] = "events"
     scene |= changes
     model = {"file": file, "base": robot.base, "mimic": robot.mimic} | ({"package_dirs": list(package_dirs)} if package_dirs else {})
+    model |= {"xacro_args": dict(xacro_args)} if xacro_args else {}
     contacts = {"joint_limits": True, "damping": True} | ({} if start.points is None else {"points": _points(start)})
     plane = {"kind": "plane", "name": "floor", "normal": up.tolist(), "point": (start.floor * up + 0.0).tolist()}
     place = {entry.key: _value(entry, {"link": _link(robot)}) for entry in keys["[contacts] points = [{...}, ...]"]}
