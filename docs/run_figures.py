@@ -48,7 +48,9 @@ def plain(axes: Any) -> None:
 
 def speed() -> None:
     """Pinocchio's time over ours, from the first table of the page on speed."""
-    rows = re.findall(r"^\| (one call of a kernel.*?M|bias|forward dynamics) \|(.*)\|$", (PAGES / "speed.md").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(
+        r"^\| (one call of a kernel.*?M|bias|forward dynamics) \|(.*)\|$", (PAGES / "speed.md").read_text(encoding="utf-8"), re.M
+    )
     quantities = ("M", "bias", "forward dynamics")
     ratios = np.array([[float(cell.split(",")[1].strip(" ×")) for cell in cells.split("|")] for _, cells in rows[:3]])
     fig, axes = plt.subplots(figsize=(7.2, 2.9), layout="constrained")
@@ -110,7 +112,12 @@ def run_blocks(page: str, until: str) -> Any:
     """What ``until`` names after the blocks of a page have run, as far as it takes."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (PAGES / page).read_text(encoding="utf-8"), re.S | re.M)
     names: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        open(os.devnull, "w") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+    ):
         for block in blocks:
             exec(compile(block, page, "exec"), names)
             if until in names:
@@ -147,7 +154,9 @@ def operations() -> None:
     fig, panels = plt.subplots(1, 2, figsize=(7.6, 2.9), layout="constrained")
     for axes, quantity, title in zip(panels, ("mass_matrix", "bias"), ("M", "bias"), strict=True):
         rows = [row for row in counted if row["quantity"] == quantity]
-        bars = axes.barh([row["formulation"] for row in rows], [row["total"] for row in rows], color=[OURS, THIRD, *[OTHER] * len(rows)][: len(rows)])
+        bars = axes.barh(
+            [row["formulation"] for row in rows], [row["total"] for row in rows], color=[OURS, THIRD, *[OTHER] * len(rows)][: len(rows)]
+        )
         axes.bar_label(bars, fontsize=8, padding=2)
         axes.invert_yaxis()
         axes.set(title=f"operations for {title}, Panda", xlim=(0, 1.18 * max(row["total"] for row in rows)), xticks=[])

@@ -10,6 +10,7 @@ import pytest
 from examples import runner
 
 import urdf_gibbs as ug
+from urdf_gibbs.bundled import example_robots
 from urdf_gibbs.cli import app
 from urdf_gibbs.engine.driver_code import SHIPPED
 from urdf_gibbs.engine.objects import cache_folder
@@ -94,3 +95,10 @@ def test_a_wheel_simulates_away_from_the_checkout(tmp_path: Path) -> None:
         said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
         assert said.returncode == code, said.stderr
     assert "make validation" in said.stderr.replace("\n", " ")
+    # With an empty home, the second of the two commands of the README, and the scene of a robot.
+    (tmp_path / "home").mkdir()
+    panda = str(example_robots()["panda_description/urdf/panda.urdf"])
+    for arguments, text in ((["validate", panda], "OK"), (["simulate", "--template", panda], 'points = "collision"')):
+        command, own = [sys.executable, "-m", "urdf_gibbs", *arguments], environment | {"HOME": str(tmp_path / "home")}
+        said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=own)
+        assert said.returncode == 0 and text in said.stdout, said.stdout + said.stderr

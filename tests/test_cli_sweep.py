@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from examples import runner
 from sweep_cases import OVER, rows
 
 import urdf_gibbs as ug
-from urdf_gibbs.cli import app
+from urdf_gibbs.cli import app, progress
 from urdf_gibbs.cli.sweep import told
 from urdf_gibbs.sweeps.sweep import sweep
 
@@ -74,3 +75,11 @@ def test_the_rate_and_the_time_left_follow_from_what_is_done() -> None:
     assert told(2.0, 100, 350, 0) == "50 runs/s, 0:00:07 left"
     assert told(10.0, 1, 800, 3) == "0.1 runs/s, 2:13:20 left, 3 failed"
     assert told(0.0, 0, 10, 0) == ""
+
+
+def test_progress_is_told_in_lines_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "REPORTED", 0.0)
+    words = [*BALL, "--runs", "12", "--workers", "1", "--out"]
+    told = re.findall(r"^(\d+) of 12 runs", runner.invoke(app, [*words, str(tmp_path / "told")]).stderr, re.M)
+    assert told and [int(done) for done in told] == sorted(int(done) for done in told) and int(told[-1]) <= 12
+    assert "of 12 runs" not in runner.invoke(app, [*words, str(tmp_path / "quiet"), "--quiet"]).stderr

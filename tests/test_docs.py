@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -93,6 +94,15 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
         assert [url for url in elements.loads if re.match(r"(\w+:)?//", url)] == [], page
     for style in site.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_parameters_of_the_api_are_tables(site: Path) -> None:
+    """Name, type, description and default of each, as the signature of simulate has them."""
+    page = (site / "api.html").read_text(encoding="utf-8")
+    section = page[page.index('id="urdf_gibbs.simulate"') :]
+    table = section[section.index("Parameters:") : section.index("Returns:")]
+    heads, rows = re.findall(r"<th>(?:<b>)?(\w+)", table), re.findall(r"<tr[^>]*>\s*<td>\s*<code>(\w+)</code>", table)
+    assert heads == ["Name", "Type", "Description", "Default"] and rows == list(inspect.signature(ug.simulate).parameters)
 
 
 def test_formulas_are_mathml(site: Path) -> None:

@@ -250,8 +250,7 @@ def test_a_wrong_word_for_the_urdf(value: object, what: str) -> None:
 def test_wrong_values_of_a_urdf_are_named_with_file_and_line(tmp_path: Path, element: str, complaint: str) -> None:
     file = tmp_path / "two.urdf"
     file.write_text(TWO_BALLS.format(one=element, two="", more="<gazebo reference='two'>\n<mu1>much</mu1></gazebo>"))
-    with pytest.warns(UrdfWarning):
-        robot = ug.load(file)  # the values are read where friction is asked for
+    robot = ug.load(file)  # the values are read where friction is asked for
     with pytest.raises(UrdfError) as caught:
         ug.Simulator(robot, friction="urdf")
     first, second = caught.value.findings

@@ -6,6 +6,7 @@ energy: steps are accurate to 1e-10 each.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,4 +109,6 @@ def test_files_tables_and_plots_have_it(tmp_path: Path) -> None:
     table = run.to_dataframe()
     assert isinstance(table, pandas.DataFrame) and (table["energy.friction"] == run.friction_work).all()
     labels = [text.get_text() for text in run.plot(kinds="energies").axes[0].get_legend().get_texts()]
-    assert "taken by friction" in labels
+    assert "lost by friction" in labels
+    (total,) = [label for label in labels if label.startswith("total")]
+    assert float(re.search(r"drift (\S+) J", total)[1]) == pytest.approx(0.0, abs=1e-8)  # type: ignore[index]

@@ -68,10 +68,6 @@ def origin(attributes: str) -> str:
     return revolute(f"<origin {attributes}/>{HERE}")
 
 
-def shape(content: str) -> str:
-    return robot(f'<link name="a">{UNIT}\n<visual>\n<geometry>\n{content}{HERE}\n</geometry>\n</visual>\n</link>\n')
-
-
 def chain(*mimics: str) -> str:
     """Joints j0, j1, ... of links l0, l1, ..., one on each line, each with the given content."""
     links = [link(f"l{i}") for i in range(len(mimics) + 1)]
@@ -257,10 +253,6 @@ LINKS = [
     Case("infinite inertia", inertia_entry("inf"), "bad-number"),
     Case("NaN inertia", inertia_entry("NaN"), "bad-number"),
     Case("origin of the inertial", inertia_of(f'<origin xyz="0 0"/>{HERE}\n<mass value="1"/>'), "bad-number"),
-    Case("sphere without radius", shape("<sphere/>"), "missing"),
-    Case("cylinder with a radius in words", shape('<cylinder radius="thick" length="1"/>'), "bad-number"),
-    Case("box of two numbers", shape('<box size="1 2"/>'), "bad-number"),
-    Case("mesh scale of one number", shape('<mesh filename="m.stl" scale="0.001"/>'), "bad-number"),
 ]
 
 MIMICS = [

@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
+from urdf_gibbs.simulation import many
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,12 @@ BLOCK = (
 )
 CORNERS = [("block", (x, y, -0.1)) for x in (0.1, -0.1) for y in (0.1, -0.1)]
 ON_PLANE: dict[str, Any] = {"walls": ug.walls.Plane(), "points": [("ball", (0, 0, 0), 0.1)]}
+
+
+@pytest.fixture(autouse=True)
+def in_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few runs share lanes too, though that does not pay: single simulations do not."""
+    monkeypatch.setattr(many, "IN_LANES_FROM", 1)
 
 
 @cache

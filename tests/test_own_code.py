@@ -150,7 +150,7 @@ def own(
     K[0] = start
     arrays = {"y": y, "tau": tau, "constants": np.array(gravity), "K": K, "new": new, "tolerance": limits, "work": work, "F": F}
     table = np.array([address if name == "forward" else arrays[name].ctypes.data for name in TABLE])
-    trial = np.array([h, -1.0])
+    trial = np.array([h, -1.0, 0.0, 0.0])
     step, dense = (ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 2)(code.address(name)) for name in ("step", "dense"))
     statuses = [function(table.ctypes.data, trial.ctypes.data) for function in (step, dense)]
     return K, new, trial[1], F, max(statuses)

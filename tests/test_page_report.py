@@ -14,7 +14,7 @@ from defective_robots import BROKEN, EVIL, changed_rocker
 from examples import FOLDER
 
 import urdf_gibbs as ug
-from urdf_gibbs.lint import check
+from urdf_gibbs.lint.check import check
 from urdf_gibbs.oracle.compare import validate
 from urdf_gibbs.oracle.difference import random_states
 from urdf_gibbs.oracle.report import Comparison, Matrices, Report

@@ -17,10 +17,8 @@ from model_data import MODELS, branched12, planar_points
 from numpy.typing import NDArray
 from point_robots import BODY, ROBOTS, joint, link
 from random_trees import bases, small_trees
-from scipy.spatial import ConvexHull
 
 from urdf_gibbs import ArgumentError, Robot, UnknownNameError, UrdfWarning, frame_placement, load
-from urdf_gibbs.contact.hull import MOST, hull_vertices, spread_out
 from urdf_gibbs.contact.points import ContactPoint, default_points, fixed_bodies, resolve_pairs, resolve_points
 
 Array = NDArray[np.float64]
@@ -280,7 +278,7 @@ def test_a_cylinder_gives_end_centres_and_rims() -> None:
 
 def test_a_mesh_that_cannot_be_read_is_skipped_with_a_warning_that_names_the_link() -> None:
     robot = shaped('<mesh filename="a.stl"/>')
-    with pytest.warns(UrdfWarning, match=r"collision meshes of ball \(a\.stl: no such file\);"):
+    with pytest.warns(UrdfWarning, match=r"collisions of ball \(a\.stl: no such file\);"):
         assert resolve_points(robot, "collision") == ()
 
 
@@ -306,28 +304,6 @@ def test_a_mesh_gives_the_corners_of_its_hull_and_nothing_inside(tmp_path: Path)
     assert names(points) == [f"ball.mesh0.{k}" for k in range(5)]
     np.testing.assert_allclose([point.position for point in points], expected, rtol=0.0, atol=1e-7)  # meshes are single precision
     assert {point.radius for point in points} == {0.0}
-
-
-def test_vertices_of_a_hull_are_those_that_another_program_finds() -> None:
-    random = np.random.default_rng(3)
-    cloud = random.normal(size=(60, 3))
-    hull = ConvexHull(cloud)
-    # Blunt corners may be missed: those found are corners, and the hull loses little
-    found = hull_vertices(cloud)
-    corners = {tuple(cloud[k]) for k in hull.vertices}
-    assert {tuple(x) for x in found} <= corners and len(found) >= len(corners) - 2
-    assert ConvexHull(found).volume > 0.999 * hull.volume
-
-
-def test_of_many_vertices_some_that_are_far_apart_are_taken() -> None:
-    random = np.random.default_rng(4)
-    sphere = random.normal(size=(3000, 3))
-    sphere /= np.linalg.norm(sphere, axis=1)[:, None]
-    some = spread_out(hull_vertices(sphere), MOST)
-    assert len(some) == MOST
-    nearest = [np.sort(np.linalg.norm(some - x, axis=1))[1] for x in some]
-    assert min(nearest) > 0.4  # 32 even points on a sphere are 0.64 apart
-    assert max(np.linalg.norm(some - x, axis=1).min() for x in sphere) < 0.6
 
 
 def test_a_flat_box_has_four_corners() -> None:

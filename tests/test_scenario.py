@@ -593,7 +593,7 @@ def test_a_mesh_in_the_collision_set_warns(tmp_path: Path) -> None:
     mesh = '<collision><geometry><mesh filename="a.stl"/></geometry></collision>'
     (tmp_path / "r.urdf").write_text(f'<robot name="r">{link("a")}{link("b", BODY + mesh)}{joint("z", "prismatic", "a", "b")}</robot>')
     (tmp_path / "s.toml").write_text('duration = 1\n[robot]\nfile = "r.urdf"\n[contacts]\npoints = "collision"\n')
-    with pytest.warns(ug.UrdfWarning, match="collision meshes of b"):
+    with pytest.warns(ug.UrdfWarning, match="collisions of b"):
         assert read_scenario(tmp_path / "s.toml").points == ()
 
 

@@ -42,7 +42,10 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
             continue
         if inspect.isclass(value):
             yield name, value
-            yield from ((f"{name}.{key}", getattr(value, key)) for key, own in vars(value).items() if _is_method(key, own))
+            own_and_inherited = {
+                key: own for base in value.__mro__ if base.__module__.startswith("urdf_gibbs") for key, own in vars(base).items()
+            }
+            yield from ((f"{name}.{key}", getattr(value, key)) for key, own in own_and_inherited.items() if _is_method(key, own))
         elif callable(value):
             yield name, value
 

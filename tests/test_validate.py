@@ -78,11 +78,86 @@ def test_one_perturbed_number_is_found(old: str, new: str, tmp_path: Path) -> No
     exec(line[1], {})  # the line can be pasted
 
 
-def test_a_robot_without_degrees_of_freedom_validates(tmp_path: Path) -> None:
-    file = tmp_path / "block.urdf"
-    file.write_text('<robot name="block"><link name="block"/></robot>')
-    result = runner.invoke(app, ["validate", str(file)])
+def test_a_robot_without_mass_or_motion_is_nothing_to_compare(tmp_path: Path) -> None:
+    """It is not OK: whatever we compute of it is zero, and so is what Pinocchio computes."""
+    still, empty = tmp_path / "still.urdf", tmp_path / "empty.urdf"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    still.write_text(f'<robot name="still"><link name="block">{inertial}</link></robot>')
+    joint = '<joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    empty.write_text(f'<robot name="empty"><link name="a">{inertial}</link><link name="b"/>{joint}</robot>')
+    report = tmp_path / "report.json"
+    result = runner.invoke(app, ["validate", str(still), str(empty), "planar3r", "--samples", "1", "--json", str(report)])
+    assert result.exit_code == 3, result.output
+    assert re.findall(r"^(OK|NONE|FAIL)", result.output, re.M) == ["NONE", "NONE", "OK"]
+    assert "nothing to compare: nothing moves on a fixed base" in result.output
+    assert "nothing to compare: no link that moves has a mass" in result.output
+    assert "3 comparisons: 1 agree, 2 have nothing to compare" in result.output
+    assert [one["verdict"] for one in json.loads(report.read_text())] == ["nothing to compare", "nothing to compare", "agrees"]
+    assert runner.invoke(app, ["validate", str(still), "--base", "floating", "--samples", "1"]).exit_code == 0
+
+
+def test_the_worst_state_is_printed_where_it_is_asked_for() -> None:
+    quiet, verbose = (runner.invoke(app, ["validate", "planar3r", "--samples", "1", *flag]) for flag in ((), ("--verbose",)))
+    assert quiet.exit_code == verbose.exit_code == 0
+    assert "import urdf_gibbs" not in quiet.output and "import urdf_gibbs" in verbose.output
+
+
+def test_what_cond_m_allows_is_said_beside_the_figure(tmp_path: Path) -> None:
+    """A pendulum of 1e7 kg m^2 that carries one of 1e-6: an acceleration is known to 100 eps cond M, which is more than 1e-9."""
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="{reach} 0 0"/>'
+        f'<inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name, mass, reach, inertia in (("a", 1.0, 0.1, 1.0), ("b", 1e4, 1.0, 1e4), ("c", 1e-3, 0.01, 1e-7))
+    )
+    joints = "".join(
+        f'<joint name="{a}{b}" type="continuous"><parent link="{a}"/><child link="{b}"/><axis xyz="0 1 0"/><origin xyz="{x} 0 0"/></joint>'
+        for a, b, x in (("a", "b", 0.0), ("b", "c", 1.0))
+    )
+    file, report = tmp_path / "light.urdf", tmp_path / "report.json"
+    file.write_text(f'<robot name="light">{links}{joints}</robot>')
+    result = runner.invoke(app, ["validate", str(file), "--samples", "3", "--json", str(report)])
     assert result.exit_code == 0, result.output
+    (outcome,) = json.loads(report.read_text())
+    forward = [one for one in outcome["quantities"] if one["quantity"] == "forward dynamics"]
+    assert all(1e-9 < one["bound"] < 1e-2 and one["error"] <= one["bound"] for one in forward)
+    assert all(one["bound"] == 1e-9 for one in outcome["quantities"] if one["quantity"] == "mass matrix")
+    assert re.search(r"forward dynamics +│ +\d\.\de-\d\d.*\n.*< \d+e-\d\d", result.output)
+    assert "that M's condition allows" in result.output
+
+
+# against another file ---------------------------------------------------------------------------------
+
+
+def test_against_names_what_the_files_say_differently(tmp_path: Path) -> None:
+    changed, report = tmp_path / "changed.urdf", tmp_path / "report.json"
+    text = ug.model_path("rocker_arm").read_text().replace('ixx="0.0427"', 'ixx="0.0428"', 1)
+    text = re.sub(r'<joint name="(\w+)" type="revolute">', r'<joint name="\1" type="continuous">', text, count=1)
+    changed.write_text(text.replace('<link name="', '<!-- a line more -->\n<link name="', 1))
+    result = runner.invoke(app, ["validate", str(changed), "--against", "rocker_arm", "--samples", "1", "--json", str(report)])
+    assert result.exit_code == 1, result.output
+    line = next(i for i, row in enumerate(changed.read_text().splitlines(), 1) if 'ixx="0.0428"' in row)
+    assert re.search(rf'differs: link "\w+" <inertia> ixx: 0.0428 in changed.urdf:{line}, 0.0427 in rocker_arm:{line - 1}', result.output)
+    listed = json.loads(report.read_text())[0]["differences"]
+    assert [one["what"].split(" ", 2)[2] for one in listed if "ixx" in one["what"]] == ["<inertia> ixx"]
+
+
+def test_against_lists_differences_that_change_no_dynamics(tmp_path: Path) -> None:
+    limited = tmp_path / "limited.urdf"
+    text = ug.model_path("gripper").read_text()
+    assert 'upper="0.05"' in text
+    limited.write_text(text.replace('upper="0.05"', 'upper="0.06"', 1).replace('value="', 'value="0', 1))  # a number with a zero more
+    result = runner.invoke(app, ["validate", str(limited), "--against", "gripper", "--samples", "1", "--no-derivatives"])
+    assert result.exit_code == 0, result.output
+    assert len(re.findall("differs: ", result.output)) == 1
+    assert re.search(r'differs: joint "\w+" <limit> upper: 0.06 in limited.urdf:\d+, 0.05 in gripper:\d+', result.output)
+
+
+def test_a_reference_that_cannot_be_read_is_no_comparison(tmp_path: Path) -> None:
+    assert runner.invoke(app, ["validate", "gripper", "--against", str(tmp_path / "none.urdf")]).exit_code == 2
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot>")
+    result = runner.invoke(app, ["validate", "gripper", "--against", str(broken)])
+    assert result.exit_code == 2 and "broken.urdf" in result.output
 
 
 def test_what_pinocchio_loses_is_repaired_and_said(tmp_path: Path) -> None:
@@ -92,10 +167,13 @@ def test_what_pinocchio_loses_is_repaired_and_said(tmp_path: Path) -> None:
     file.write_text(
         f'<robot name="odd"><link name="a"/><link name="b">{inertial}</link><link name="c">{inertial}</link>'
         '<joint name="one" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 1"/></joint>'
-        '<joint name="two" type="planar"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint></robot>'
+        '<joint name="two" type="planar"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint>'
+        f'<link name="d">{inertial.replace("2", " 2 ", 1)}</link>'
+        '<joint name="three" type="continuous"><parent link="c"/><child link="d"/><axis/></joint></robot>'
     )
     result = runner.invoke(app, ["validate", str(file)])
     assert result.exit_code == 0, result.output
+    assert 'mass of link "d" because a number has blanks' in result.output and 'does not move joint "three"' in result.output
     for remark in ("because ixy, ixz, iyz is missing", "without a complete <limit>", 'x-y plane for planar joint "two"'):
         assert remark in result.output
 

@@ -37,6 +37,10 @@ def of_joint(kind: str, content: str) -> str:
     return robot(link("a"), link("b"), f'<joint name="j" type="{kind}">\n<parent link="a"/>\n<child link="b"/>\n{content}\n</joint>\n')
 
 
+def of_shape(content: str) -> str:
+    return of_link(f"{UNIT}<visual><geometry>\n{content}{HERE}</geometry></visual>")
+
+
 def of_inertia(entries: str, mass: str = "1") -> str:
     return of_link(f'<inertial>\n<mass value="{mass}"/>\n<inertia {entries}/>{HERE}\n</inertial>')
 
@@ -98,6 +102,28 @@ CASES = [
         ),
         "bad-colour",
     ),
+    Case("mesh scale of four numbers", of_shape('<mesh filename="m.stl" scale="1 1 1 1"/>'), "bad-geometry"),
+    Case("mesh scale of one number", of_shape('<mesh filename="m.stl" scale="0.001"/>'), "bad-geometry"),
+    Case("mesh scale of zero", of_shape('<mesh filename="m.stl" scale="1 0 1"/>'), "bad-geometry"),
+    Case("mesh without filename", of_shape('<mesh scale="1 1 1"/>'), "bad-geometry"),
+    Case("box of two numbers", of_shape('<box size="1 2"/>'), "bad-geometry"),
+    Case("box without size", of_shape("<box/>"), "bad-geometry"),
+    Case("box of a negative side", of_shape('<box size="1 -2 3"/>'), "bad-geometry"),
+    Case("sphere without radius", of_shape("<sphere/>"), "bad-geometry"),
+    Case("sphere of a negative radius", of_shape('<sphere radius="-1"/>'), "bad-geometry"),
+    Case("cylinder with a radius in words", of_shape('<cylinder radius="thick" length="1"/>'), "bad-geometry"),
+    Case(
+        "collision at NaN",
+        of_link(f'{UNIT}<collision>\n<origin xyz="0 nan 0"/>{HERE}<geometry><sphere radius="1"/></geometry></collision>'),
+        "bad-geometry",
+    ),
+    Case(
+        "angles in degrees",
+        robot(
+            link("a"), link("b"), f'<joint name="j" type="fixed"><parent link="a"/><child link="b"/>\n<origin rpy="90 0 0"/>{HERE}</joint>'
+        ),
+        "angle-range",
+    ),
     Case("robot without name", f"{XML}<robot>{HERE}\n{link('a')}</robot>", "no-robot-name"),
 ]
 
@@ -131,9 +157,36 @@ def test_file_without_fault_loads_without_warning(tmp_path: Path) -> None:
 
 def test_many_findings_make_one_warning_that_counts_the_others() -> None:
     robot_, caught = loaded(robot('<link name="a"/>\n<link name="b"/>\n', joint("j", "revolute", "a", "b", axis=(0, 0, 2), limit="")))
-    assert [finding.code for finding in robot_.findings] == ["no-inertial", "no-inertial", "axis-length", "no-limit"]
+    assert [finding.code for finding in robot_.findings] == ["axis-length", "no-limit", "no-inertial", "no-inertial"]
     assert [message.category for message in caught] == [UrdfWarning]
-    assert "and 3 more" in str(caught[0].message)
+    assert "and 2 more" in str(caught[0].message)
+
+
+FRAMES = {
+    "an empty root": robot('<link name="a"/>\n', link("b"), joint("j", "continuous", "a", "b", axis=(0, 0, 1))),
+    "a frame behind a fixed joint": robot(link("a"), '<link name="b"/>\n', joint("j", "fixed", "a", "b")),
+    "frames alone": robot('<link name="a"/>\n<link name="b"/>\n', joint("j", "fixed", "a", "b")),
+    "mass fixed to what moves": robot(
+        *(link("a"), '<link name="b"/>\n', link("c"), joint("j", "continuous", "a", "b", axis=(0, 0, 1)), joint("k", "fixed", "b", "c"))
+    ),
+    "a square of round-off": of_inertia('ixx="1e-19" iyy="1e-19" izz="3e-19" ixy="0" ixz="0" iyz="0"'),
+    "a negative round-off": of_inertia('ixx="-1e-18" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'),
+}
+
+
+@pytest.mark.parametrize("text", FRAMES.values(), ids=FRAMES)
+def test_frames_and_round_off_are_notes_without_a_warning(text: str) -> None:
+    robot_, caught = loaded(text)
+    assert {finding.severity for finding in robot_.findings} == {"note"}
+    assert caught == []
+
+
+@pytest.mark.parametrize(("kind", "severity"), [("fixed", "note"), ("continuous", "warning")])
+def test_a_wrong_inertia_counts_where_a_joint_moves_it(kind: str, severity: str) -> None:
+    """Moments 1, 1, 3 of a gram beside a kilogram with 1, 1, 1: together they are those of a body."""
+    wrong = '<inertial><mass value="0.001"/><inertia ixx="0.001" iyy="0.001" izz="0.003" ixy="0" ixz="0" iyz="0"/></inertial>'
+    robot_, _ = loaded(robot(link("a"), f'<link name="b">{wrong}</link>\n', joint("j", kind, "a", "b", axis=(0, 0, 1))))
+    assert [(finding.code, finding.severity) for finding in robot_.findings] == [("triangle-inequality", severity)]
 
 
 def test_blank_lines_before_the_declaration_are_one_warning() -> None:

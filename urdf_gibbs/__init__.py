@@ -55,7 +55,7 @@ from urdf_gibbs.functions import (
     torque_regressor,
     torque_regressor_blocks,
 )
-from urdf_gibbs.lint import check
+from urdf_gibbs.lint.check import check
 from urdf_gibbs.robot.findings import Finding
 from urdf_gibbs.robot.load import load
 from urdf_gibbs.robot.model import Robot
@@ -202,9 +202,27 @@ WHEN_USED = {  # the rooms that are imported when something in them is first ask
 }
 
 
+def __dir__() -> list[str]:
+    """What is public, also what has not been imported yet."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
 def __getattr__(name: str) -> Any:
     if name == "walls":
         return import_module("urdf_gibbs.walls")
     if name in WHEN_USED:
         return getattr(import_module(WHEN_USED[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+
+
+def _hint(name: str) -> str:
+    """What was perhaps meant; nothing for the names that Python itself looks for."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+    from importlib.util import find_spec
+
+    if name.isidentifier() and find_spec(f"{__name__}.{name}") is not None:
+        return f": it has to be imported first, import {__name__}.{name}"
+    near = get_close_matches(name, __all__, 1, 0.6)
+    return f"; did you mean {near[0]!r}?" if near else f"; dir({__name__}) lists what there is"

@@ -19,6 +19,7 @@ __all__ = [
     "Paradox",
     "PlotKind",
     "Quantity",
+    "Reference",
     "Scheme",
     "Side",
     "Theme",
@@ -100,6 +101,9 @@ PlotKind = Literal["positions", "velocities", "energies", "impulses", "snapshots
 
 Theme = Literal["light", "dark"]
 """Of pages and figures."""
+
+Reference = Literal["world_aligned", "world", "local"]
+"""Of a Jacobian: a point of the link in the world's axes; what moves with the link at the world's origin; the point in the link's axes."""
 
 UpAxis = Literal["ignore", "file"]
 """Whether meshes are turned so that what a COLLADA file calls up is z: no, as in RViz, or yes."""

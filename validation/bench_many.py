@@ -5,7 +5,8 @@
 The 12-DOF robot of Shafei 2018 in its circle, 1.5 s, tolerance 1e-10, from starts that differ a little, so that the pairs of points that
 strike together in the paper's case may strike one after the other. Runs for each second of the processor and of the clock, with one and
 with two threads; Python's share of the processor's time; the same with inertial parameters and with walls that vary. The peer is that
-of bench_simulation.py: SciPy's solve_ivp with Pinocchio, with all gaps computed at once. Last what lanes of four runs could give.
+of bench_simulation.py: SciPy's solve_ivp with Pinocchio, with all gaps computed at once. Runs share SIMD lanes, four at a time; beside
+them runs that do not, here and in other cases.
 Needs scipy and pin.
 """
 
@@ -17,7 +18,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import partial
 from statistics import median
 from typing import Any
@@ -28,16 +28,14 @@ from bench_simulation import peer_in_circle
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
-from urdf_gibbs.engine.kernel import Compiled, kernel_of
-from urdf_gibbs.engine.quantity import Options
-from urdf_gibbs.simulation.dop853 import STAGES
-from urdf_gibbs.simulation.many import _Workspace
+from urdf_gibbs.bundled import example_robots
+from urdf_gibbs.simulation.many import _Moments
 from urdf_gibbs.simulation.scenario import read_scenario
 
 Array = NDArray[np.float64]
 
 SPREAD = 1e-3  # rad, m: standard deviation of the starts
-LANES = 4
+ON_GROUND = {"walls": ug.walls.Plane(), "points": [("ball", (0, 0, 0), 0.1)], "restitution": 0.7}
 HASHED = 50_000_000  # bytes
 SHORT, MOMENTS = 200, 100  # runs of a short moment, and how many moments
 
@@ -88,34 +86,32 @@ def gain(work: Callable[..., object]) -> float:
     return best[1] / best[2]
 
 
-def seconds(function: Any, *arguments: int) -> float:
-    """Of a call, the least of several."""
-    best = np.inf
-    for _ in range(9):
-        started = time.thread_time()
-        for _ in range(500):
-            function(*arguments)
-        best = min(best, (time.thread_time() - started) / 500)
-    return best
+def without_lanes(simulator: ug.Simulator, vary: tuple[str, ...] = ()) -> ug.Many:
+    """Runs one after the other on each thread, as few runs are."""
+    many = ug.Many(simulator, vary)
+    many._prepare_lanes = lambda: None  # type: ignore[method-assign]
+    return many
 
 
-def in_lanes(simulator: ug.Simulator, found: ug.Outcomes, by_cpu: float) -> None:
-    """What lanes of four runs could give: how fast dynamics are in lanes, and how many lanes work when each run has its own steps."""
-    robot, program, count = simulator.robot, simulator._program, len(found)
-    kernel = kernel_of(robot, "forward_dynamics", Options(free_gravity=True))
-    assert isinstance(kernel, Compiled)
-    batch = CFUNCTYPE(c_int64, *[c_void_p] * 5, c_int64)(kernel.batch_address())
-    arrays = [np.ascontiguousarray(x) for x in (found.q, found.v, 0.0 * found.v, np.tile([0.0, -9.81, 0.0], (count, 1)), found.v)]
-    lanes = seconds(batch, *[array.ctypes.data for array in arrays], count) / count
-    simulator.run(found.q[0], None, 0.1)
-    program.state.trial[:] = 1e-2, -1.0
-    step = CFUNCTYPE(c_int64, *[c_void_p] * 2)(program.system.code.step)
-    stage = seconds(step, program.state.table.ctypes.data, program.state.trial.ctypes.data) / STAGES
-    tried = (found.steps + found.rejected)[: count // LANES * LANES].reshape(-1, LANES)
-    busy = tried.sum() / (LANES * tried.max(axis=1).sum())
-    run, saved = 1.0 / by_cpu, found.evaluations.mean() * (stage - lanes / busy)
-    print(f"a stage of a step {1e9 * stage:.0f} ns, its dynamics in lanes of {LANES} {1e9 * lanes:.0f} ns; {100 * busy:.0f} % of the lanes")
-    print(f"would work: runs in lanes would be at most {run / (run - saved):.1f} times as fast, if all else cost nothing more")
+def elsewhere(rounds: int) -> None:
+    """What lanes give in other cases: the more of a run is flight, and the larger the robot, the more; bouncing hardly gains."""
+    rng = np.random.default_rng(2)
+    ball, panda = ug.load(ug.model_path("free_ball"), base="floating"), example_robots().get("panda_description/urdf/panda.urdf")
+    balls = np.zeros((1000, 7))
+    balls[:, 2], balls[:, 6] = 1.0 + rng.random(1000), 1.0
+    cases = {
+        "a free ball that bounces 20 times": (ug.Simulator(ball, **ON_GROUND), ug.Runs(balls, rng.normal(size=(1000, 6)), duration=3.0))
+    }
+    if panda is not None:
+        arm = ug.load(panda)
+        falls = ug.Runs(np.array([arm.random(i) for i in range(200)]), duration=1.0)
+        cases["the Panda, 1 s of free fall"] = ug.Simulator(arm, walls=[], rtol=1e-10, atol=1e-10), falls
+    for name, (simulator, runs) in cases.items():
+        pair = {"in lanes": ug.Many(simulator), "alone": without_lanes(simulator)}
+        outcomes = [many.run(runs) for many in pair.values()]
+        rates = measured({how: (partial(many.run, runs), len(runs.q)) for how, many in pair.items()}, rounds)
+        same = np.array_equal(outcomes[0].q, outcomes[1].q)
+        print(f"{name}: in lanes {rates['in lanes'][0] / rates['alone'][0]:.2f} times as fast as alone, equal bit by bit: {same}")
 
 
 def main() -> int:
@@ -130,14 +126,17 @@ def main() -> int:
     q = np.array(q0) + SPREAD * rng.standard_normal((options.runs, robot.nq))
     runs = ug.Runs(q, duration=duration)
     many = ug.Many(simulator)
-    timed = Timed(_Workspace.go_on)
-    _Workspace.go_on = lambda *given: timed(*given)  # type: ignore[method-assign]
+    timed = Timed(_Moments.call)
+    _Moments.call = lambda *given: timed(*given)  # type: ignore[method-assign]
+    alone = without_lanes(simulator)
     first = many.run(runs)
+    same = all(np.array_equal(getattr(first, name), getattr(alone.run(runs), name)) for name in ("q", "v", "impacts", "steps"))
     parameters = ug.Runs(q, duration=duration, parameters=robot.parameters * rng.uniform(0.99, 1.01, (options.runs, 1, 1)))
     walls = ug.Runs(q, duration=duration, walls={"circle": {"radius": rng.uniform(2.499, 2.501, options.runs)}})
     with_parameters, with_walls = ug.Many(simulator, ("parameters",)), ug.Many(simulator, ("walls",))
     print(
-        f"{options.runs} runs, {first.complete.sum()} complete, {first.impacts.mean():.1f} impacts and {first.steps.mean():.0f} steps each"
+        f"{options.runs} runs, {first.complete.sum()} complete, {first.impacts.mean():.1f} impacts and {first.steps.mean():.0f} steps "
+        f"each; in lanes and alone equal bit by bit: {same}"
     )
     peer, few = peer_in_circle(True), max(1, options.runs // 400)
     rest = np.zeros(robot.nv)
@@ -153,6 +152,7 @@ def main() -> int:
 
     cases: dict[str, tuple[Callable[[], object], int]] = {
         "one thread": (lambda: many.run(runs), options.runs),
+        "one thread, no lanes": (lambda: alone.run(runs), options.runs),
         "two threads": (lambda: many.run(runs, threads=2), options.runs),
         "parameters vary": (lambda: with_parameters.run(parameters), options.runs),
         "walls vary": (lambda: with_walls.run(walls), options.runs),
@@ -173,7 +173,7 @@ def main() -> int:
     timed.seconds, cpu = 0.0, time.thread_time()
     many.run(runs)
     print(f"Python's share, one thread: {100 * (1 - timed.seconds / (time.thread_time() - cpu)):.1f} %")
-    in_lanes(simulator, first, rates["one thread"][0])
+    elsewhere(options.rounds)
     return 0
 
 

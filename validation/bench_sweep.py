@@ -28,6 +28,7 @@ from bench_simulation import Peer
 from numpy.typing import NDArray
 
 import urdf_gibbs as ug
+from urdf_gibbs.simulation import many
 from urdf_gibbs.sweeps.results import Sweep
 
 Array = NDArray[np.float64]
@@ -102,8 +103,11 @@ def main() -> int:
     def sweep(name: str, **how: Any) -> Callable[[], Sweep]:
         return lambda: ug.sweep("branched12", OVER, runs=runs, seed=1, out=folder / name, **how)
 
-    ug.sweep("branched12", OVER, runs=10, seed=1, workers=1)  # compiled
-    one, of_one = measured("one thread", sweep("one", workers=1), runs)
+    ug.sweep("branched12", OVER, runs=many.IN_LANES_FROM, seed=1, workers=1)  # compiled
+    one, of_one = measured("one thread, in lanes of four runs", sweep("one", workers=1), runs)
+    in_lanes_from, many.IN_LANES_FROM = many.IN_LANES_FROM, runs + 1
+    alone, _ = measured("one thread, runs alone", sweep("alone", workers=1), runs)
+    many.IN_LANES_FROM = in_lanes_from
     two, _ = measured("two threads", sweep("two", workers=2), runs)
     processes, _ = measured("two processes, their start included", sweep("processes", workers=2, processes=True), runs)
     from distributed import Client, LocalCluster
@@ -114,8 +118,8 @@ def main() -> int:
         ug.sweep("branched12", OVER, runs=8, seed=2, **warm)  # both have imported and compiled
         dask, of_dask = measured("Dask, two workers", sweep("dask", client=client), runs, workers)
     table = one.table.to_pydict()
-    same = [other.table.to_pydict() == table for other in (two, processes, dask)]
-    print(f"tables equal bit by bit: two threads {same[0]}, processes {same[1]}, Dask {same[2]}")
+    same = [other.table.to_pydict() == table for other in (two, processes, dask, alone)]
+    print(f"tables equal bit by bit: two threads {same[0]}, processes {same[1]}, Dask {same[2]}, runs alone {same[3]}")
     print(f"impacts: {min(table['impacts'])} to {max(table['impacts'])}, mean {np.mean(table['impacts']):.2f}")
     few, hands = options.few * 10, options.few
     with redirect_stdout(StringIO()):

@@ -6,7 +6,7 @@ import importlib.util
 import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +18,10 @@ from rich.status import Status
 
 from urdf_gibbs import names
 from urdf_gibbs.cli.console import Browser, Json, PackageDirs, Port, Theme, checked_output, checked_theme, err, out, write_json
+from urdf_gibbs.cli.progress import Lines
 from urdf_gibbs.cli.simulate_report import impact_of, report_of
 from urdf_gibbs.cli.simulate_tables import print_run
+from urdf_gibbs.cli.simulate_template import write_template
 from urdf_gibbs.cli.view import show
 from urdf_gibbs.contact.names import LAWS
 from urdf_gibbs.errors import SimulationError, UrdfGibbsError
@@ -30,9 +32,20 @@ from urdf_gibbs.simulation.trajectory import Trajectory
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 PICTURES = (".png", ".svg", ".pdf")  # as view/plots.py has them: it loads Matplotlib
 
+File = Annotated[
+    str | None, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")
+]
+Template = Annotated[
+    str | None,
+    typer.Option("--template", metavar="ROBOT", help="Write a scene of this robot above a floor to standard output, with all keys."),
+]
+Base = Annotated[str | None, typer.Option(help="Of --template: fixed, floating or planar. Default: floating where nothing ties the robot.")]
+
 
 def simulate(
-    file: Annotated[str, typer.Argument(help="A scenario (TOML), or the name of a bundled one (branched12, bouncing_ball, cradle, ...).")],
+    file: File = None,
+    robot: Template = None,
+    base: Base = None,
     output: Annotated[str | None, typer.Option("--out", metavar="PATH", help="Write the trajectory to PATH (.npz).")] = None,
     csv: Annotated[str | None, typer.Option(metavar="PATH", help="Write the rows as CSV to PATH (needs pandas).")] = None,
     plot: Annotated[
@@ -61,18 +74,25 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     json: Json = None,
 ) -> None:
-    """Simulate a robot with impacts as a scenario file describes it.
+    """Simulate a robot with impacts as a scenario file describes it; --template writes such a file.
 
     Exit code 0; 1: the motion could not go on, or a result could not be written; 2: the scenario, its robot or an option cannot
     be used; 130: Ctrl-C. What was computed until then is printed and saved all the same.
     """
     given = {"duration": duration, "law": law, "restitution": restitution, "friction": friction, "scheme": scheme, "step": step}
-    _check_options(given, rtol, {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html})
-    changes = {name: value for name, value in given.items() if value is not None}
+    paths = {"--out": output, "--csv": csv, "--json": json, "--plot": plot, "--html": html}
+    _check_options(given, rtol, paths)
+    changes = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in given.items() if value is not None}
+    if (file is None) == (robot is None):
+        raise typer.BadParameter("expected a scenario, or --template ROBOT to write one", param_hint="FILE")
+    _check_template(robot, base, [hint for hint, path in paths.items() if path is not None] + ["--view"] * view)
     outputs = _Outputs(
         output, csv, plot, html, view, trail, package_dir or [], checked_theme(theme), port, browser, everything, quiet, json
     )
     try:
+        if file is None:
+            write_template(str(robot), base, package_dir or [], changes)
+            raise typer.Exit(DONE)
         code = _perform(file, changes, rtol, outputs)
     except KeyboardInterrupt:
         err.print("interrupted")
@@ -84,6 +104,14 @@ def simulate(
         err.print("out of memory: a shorter --duration needs less", style="red")
         raise typer.Exit(FAILED) from None
     raise typer.Exit(code)
+
+
+def _check_template(robot: str | None, base: str | None, outputs: list[str]) -> None:
+    """Refuse options that belong to the other of the two things that the command does."""
+    if robot is None and base is not None:
+        raise typer.BadParameter("belongs to --template: a scenario has the base in its table [robot]", param_hint="--base")
+    if robot is not None and outputs:
+        raise typer.BadParameter("--template runs nothing: write the scene to a file, and run that", param_hint=outputs[0])
 
 
 class _Outputs(NamedTuple):
@@ -197,9 +225,9 @@ class _Phases:
 
     @contextmanager
     def simulated(self, duration: float) -> Iterator[Any]:
-        """A callback that moves a bar by simulated time; None where there is no terminal."""
+        """A callback that moves a bar by simulated time; without a terminal it writes a line now and then, none of a short run."""
         if self.status is None:
-            yield None
+            yield None if self.quiet else _in_lines(duration)
             return
         self.status.stop()
         columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
@@ -207,6 +235,17 @@ class _Phases:
             task = bar.add_task("", total=duration)
             yield lambda t, impacts: bar.update(task, completed=t, description=f"{t:.4g} of {duration:g} s, {impacts} impacts")
         self.status.start()
+
+
+def _in_lines(duration: float) -> Callable[[float, int], None]:
+    lines = Lines()
+
+    def progress(t: float, impacts: int) -> None:
+        if t < duration:
+            struck = f", {impacts} impacts" if impacts else ""
+            lines(f"simulated {t:.4g} of {duration:g} s ({t / duration:.0%}){struck}")
+
+    return progress
 
 
 def _run(scenario: Scenario, phases: _Phases) -> tuple[Trajectory, float, SimulationError | None]:

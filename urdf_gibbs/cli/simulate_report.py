@@ -71,7 +71,7 @@ def flags(impact: Impact) -> list[str]:
     if impact.rounds > 1:
         flags.append(f"{impact.rounds} rounds")
     if not impact.certificate <= UNCERTAIN:
-        flags.append(f"certificate {impact.certificate:.0e}")
+        flags.append("no certificate" if math.isnan(impact.certificate) else f"certificate {impact.certificate:.0e}")
     return flags
 
 
@@ -81,26 +81,32 @@ def flagged(impacts: Sequence[Impact]) -> int | None:
 
 
 def _balance(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any]:
-    """Energies [J]: start - lost in impacts - lost by friction + rest = end. ``rest_is`` names what does work beside gravity, impacts and
-    friction; if nothing does, the rest is the error of the integrator. ``scale`` is the largest kinetic energy.
+    """Energies [J]: start - lost in impacts - lost by friction + rest = end. What is lost is positive under that name.
+
+    ``rest_is`` names what does work beside gravity, impacts and friction; if nothing does, the rest is the error of the integrator.
+    ``losses`` are those of its entries that can only take energy away. ``scale`` is the largest kinetic energy. Time steps do not tell
+    impacts apart: there ``lost_in_impacts`` is None, and impacts are part of the rest.
     """
     kinetic, _, total = trajectory.energies
     sudden = np.diff(trajectory.t) == 0.0  # an impact holds its time twice
+    steps = scenario.scheme == "time_stepping"
     lost = 0.0 - float(np.diff(total)[sudden].sum())  # not minus zero
-    sources = ["work of the torques"] if np.any(scenario.torque) or scenario.controller is not None else []
-    sources += ["work of moving walls that carry the robot"] if moving(scenario) and trajectory.phases else []
-    sources += ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
+    gains = ["the work of the torques"] if np.any(scenario.torque) or scenario.controller is not None else []
+    gains += ["the work of moving walls"] if moving(scenario) and (trajectory.phases or steps) else []
+    losses = ["damping"] if scenario.damping and any(joint.damping for joint in scenario.robot.joints) else []
     beams = [joint.beam for joint in scenario.robot.joints if joint.beam is not None]
-    sources += ["damping of elastic links"] if any(beam.damping.any() for beam in beams) else []
-    start, end = float(total[0]), float(total[-1])
+    losses += ["damping of elastic links"] if any(beam.damping.any() for beam in beams) else []
+    losses += ["impacts"] if steps and (scenario.walls or scenario.pairs or scenario.joint_limits) else []
+    start, end, friction = float(total[0]), float(total[-1]), float(trajectory.friction_work[-1])
     return {
         "start": start,
-        "lost_in_impacts": lost,
-        "lost_by_friction": float(trajectory.friction_work[-1]),
+        "lost_in_impacts": None if steps else lost,
+        "lost_by_friction": friction,
         "lost_at_rest": float(trajectory.statistics.get("energy_at_rest", 0.0)),
-        "rest": end - start + lost + float(trajectory.friction_work[-1]),
+        "rest": end - start + lost + friction,
         "end": end,
-        "rest_is": sources,
+        "rest_is": gains + losses,
+        "losses": losses,
         "walls_move": moving(scenario),
         "strain": scenario.robot.is_flexible,
         "scale": float(kinetic.max()),

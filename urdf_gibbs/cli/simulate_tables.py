@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -21,30 +22,33 @@ from urdf_gibbs.walls import Wall
 T = TypeVar("T")
 
 FIRST, LAST = 15, 5  # rows that are left of a long table
-WIDE = 160  # columns where there is no terminal to ask
+COLUMNS = 80  # where there is no terminal to ask
 LONGEST_LIST = 40  # characters of the points of an impact
+SHORTEST_NAME = 8  # characters that a column of names gets at least, if its names are that long
+NOTHING = 1e-12  # of the largest of its kind in the run, and of m/s and rad/s: a number below this is round-off, and shown as 0
+BALANCED = 1e-9  # of the largest kinetic energy: what is less is the integrator's error
 
 
 def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any], everything: bool, changed: bool) -> None:
     """The run as a person reads it: its head, impacts, phases, energies, and the published figures beside ours."""
-    out.print(_head(scenario, trajectory), markup=False)
+    _show(_head(scenario, trajectory))
     own = [f"{_wall(wall)} {wall.restitution:g}" for wall in scenario.walls if wall.restitution is not None]
     if own:
-        out.print(f"restitution of their own: {', '.join(own)}", markup=False)
+        _show(f"restitution of their own: {', '.join(own)}")
     rough = [f"{_wall(wall)} {_friction(wall.friction)}" for wall in scenario.walls if wall.friction is not None]
     if rough:
-        out.print(f"friction of their own: {', '.join(rough)}", markup=False)
+        _show(f"friction of their own: {', '.join(rough)}")
     _show(_impact_table(scenario, trajectory.impacts, everything))
     if report["flagged"] is None:
-        out.print(f"more than {MANY} impacts: flags are given for those shown only")
+        _show(f"more than {MANY} impacts: flags are given for those shown only")
     elif report["flagged"]:
-        out.print(f"{report['flagged']} of {len(trajectory.impacts)} impacts have a flag", style="yellow")
+        _show(f"{report['flagged']} of {len(trajectory.impacts)} impacts have a flag", style="yellow")
     _show(_phase_table(trajectory.phases, everything))
     _show(_energy_table(report["energy"]))
     if report["reference"]:
         _show(_reference_table(report["reference"]))
         if changed:
-            out.print("The law, the restitution or the friction is not the file's: the two need not agree.")
+            _show("The law, the restitution or the friction is not the file's: the two need not agree.")
     statistics = report["statistics"]
     speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
     if "deepest" in statistics:
@@ -54,7 +58,7 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
     else:
         how = f"{statistics['rejected']} rejected, {statistics['evaluations']} evaluations"
     cpu = f"{_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
-    out.print(f"{report['simulated']:g} s in {statistics['steps']} steps, {how}, {cpu}")
+    _show(f"{report['simulated']:g} s in {statistics['steps']} steps, {how}, {cpu}")
 
 
 def _friction(friction: Any) -> str:
@@ -82,104 +86,160 @@ def _head(scenario: Scenario, trajectory: Trajectory) -> str:
         *([f"controller at {scenario.controller.rate:g} Hz"] if scenario.controller is not None else []),
         f"law {scenario.law}, restitution {scenario.restitution:g}",
         *([f"friction {_friction(scenario.friction)}"] if scenario.friction else []),
-        f"{scenario.duration:g} s, rtol {trajectory.settings['rtol']:g}",
+        f"{scenario.duration:g} s, "
+        + (f"rtol {trajectory.settings['rtol']:g}" if scenario.scheme == "events" else f"steps of {scenario.step:g} s"),
     ]
     return "; ".join(parts)
 
 
 def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: bool) -> Table | str:
     if not impacts:
-        return "no impacts"
+        return (
+            "no impacts"
+            if scenario.scheme == "events"
+            else "time stepping keeps no list of impacts: contact phases and energies tell of them"
+        )
     shown = _ends(impacts, everything)
-    several = len({wall for part in shown for impact in part for wall in impact.walls}) > 1
-    heads = ["time\n[s]", "points", *(["walls"] if several else []), "angle of\nattack\n[deg]", "change of\nvelocity\n[m/s]"]
+    several = len({wall for part in shown for impact in part for _, wall in _struck(impact)}) > 1
     rough = any(impact.tangential_impulses.any() for part in shown for impact in part)
-    heads += ["impulse\n[N s]", *(["of friction\n[N s]"] if rough else []), "energy\nbefore\n[J]", "energy\nafter\n[J]"]
     flagged = any(flags(impact) for part in shown for impact in part)
     limits = scenario.joint_limits and any(joint.type == "revolute" for joint in scenario.robot.joints)
-    table = _table(_count(len(impacts), "impact"), *heads, *(["flags"] if flagged else []), text=("points", "walls", "flags"))
-    if limits:
-        table.caption = "limits of revolute joints: rad/s and N m s"
+    heads = ["time\n[s]", "points", *(["walls"] if several else []), "angle\n[deg]", "velocity\nchange\n[m/s]", "impulse\n[N s]"]
+    heads += [*(["along\nthe wall\n[N s]"] if rough else []), "energy\nlost\n[J]", *(["flags"] if flagged else [])]
+    pushed = max(float(impact.impulses.max(initial=0.0)) for part in shown for impact in part)
+    moving = max(impact.energy_before - impact.energy_after for part in shown for impact in part)
+    rows = []
     for k, part in enumerate(shown):
         if k:
-            _add(table, "...", f"{len(impacts) - FIRST - LAST} more: --all")
+            rows.append(["...", f"{len(impacts) - FIRST - LAST} more: --all"] + [""] * (len(heads) - 2))
         for impact in part:
-            walls = [_listed(tuple(dict.fromkeys(wall for wall in impact.walls if wall)), everything)] if several else []
-            row = [f"{impact.time:.6f}", _listed(impact.points, everything), *walls]
-            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".2f", everything)  # limits
-            row += [angles, *(_each(values, ".4g", everything) for values in (changes(impact), impact.impulses))]
-            row += [_each(np.linalg.norm(impact.tangential_impulses, axis=1), ".4g", everything)] if rough else []
-            row += [f"{impact.energy_before:.6g}", f"{impact.energy_after:.6g}", ", ".join(flags(impact))]
-            _add(table, *row[: len(table.columns)])
-    return table
+            points, struck = zip(*_struck(impact), strict=True)
+            walls = [_listed(tuple(dict.fromkeys(wall for wall in struck if wall)), everything)] if several else []
+            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".1f", everything)  # limits
+            row = [f"{impact.time:.6f}", _listed(points, everything), *walls, angles]
+            row.append(_each(_plain(changes(impact), 1.0), ".3g", everything))
+            row.append(_each(_plain(impact.impulses, pushed), ".3g", everything))
+            across = np.linalg.norm(impact.tangential_impulses, axis=1)
+            row += [_each(_plain(across, pushed), ".3g", everything)] if rough else []
+            size = max(moving, abs(impact.energy_before), abs(impact.energy_after))
+            row += [f"{_plain(impact.energy_loss, size):.4g}", *([", ".join(flags(impact))] if flagged else [])]
+            rows.append(row)
+    caption = "angle of attack, from the wall's normal" + ("; limits of revolute joints: rad/s and N m s" if limits else "")
+    return _table(_count(len(impacts), "impact"), heads, rows, ("points", "walls", "flags"), caption)
+
+
+def _struck(impact: Impact) -> list[tuple[str, str]]:
+    """(point, wall) of each contact; of the limit of a joint (the joint and which, ""), of a pair of points (both, "")."""
+    limits = [bool(np.isnan(place).any()) for place in impact.positions]
+    pairs = zip(impact.points, impact.walls, limits, strict=True)
+    return [(f"{point} {wall}", "") if limit and wall else (point, wall) for point, wall, limit in pairs]
 
 
 def _phase_table(phases: Sequence[Phase], everything: bool) -> Table | str:
     if not phases:
         return "no lasting contacts"
+    shown = _ends(phases, everything)
     rough = any(phase.mode for phase in phases)
-    heads = ["point", "wall", *(["mode"] if rough else []), "start [s]", "end [s]", "end of bouncing [s]"]
-    table = _table(_count(len(phases), "contact phase"), *heads, text=("point", "wall", "mode"))
-    for k, part in enumerate(_ends(phases, everything)):
+    bounced = any(math.isfinite(phase.accumulation) for part in shown for phase in part)
+    heads = ["point", "wall", *(["mode"] if rough else []), "start\n[s]", "end\n[s]", *(["end of\nbouncing\n[s]"] if bounced else [])]
+    rows = []
+    for k, part in enumerate(shown):
         if k:
-            _add(table, "...", f"{len(phases) - FIRST - LAST} more: --all")
+            rows.append([f"{len(phases) - FIRST - LAST} more: --all"] + [""] * (len(heads) - 1))
         for phase in part:
             end = f"{phase.end:.6f}" if math.isfinite(phase.end) else "still held"
-            bouncing = f"{phase.accumulation:.6f}" if math.isfinite(phase.accumulation) else ""
-            _add(table, phase.point, phase.wall, *([phase.mode] if rough else []), f"{phase.start:.6f}", end, bouncing)
-    return table
+            row = [phase.point, phase.wall, *([phase.mode] if rough else []), f"{phase.start:.6f}", end]
+            rows.append([*row, *([_number(phase.accumulation, ".6f")] if bounced else [])])
+    return _table(_count(len(phases), "contact phase"), heads, rows, ("point", "wall", "mode"))
 
 
 def _energy_table(energy: dict[str, Any]) -> Table:
+    """start - lost + gained = end: what is lost is positive under that name, as everywhere in the package."""
     kinds = "kinetic, potential and strain" if energy["strain"] else "kinetic and potential"
-    table = _table(f"energy, {kinds}", "", "[J]", text=("",))
-    _add(table, "at the start", f"{energy['start']:.9g}")
-    lost, scale = energy["lost_in_impacts"], energy["scale"]
-    name = "lost in impacts, less what moving walls did there" if energy["walls_move"] else "lost in impacts"
-    _add(table, name, f"{lost:.6g}" if abs(lost) > 1e-9 * scale else f"{lost:.1e}")
-    if energy["lost_at_rest"] > 1e-9 * scale:
-        _add(table, "  of this in ends of cycles and on coming to rest", f"{energy['lost_at_rest']:.6g}")
-    if energy["lost_by_friction"]:
-        _add(table, "lost by friction", f"{energy['lost_by_friction']:.6g}")
+    lost, friction, scale = energy["lost_in_impacts"], energy["lost_by_friction"], energy["scale"]
+    size = max(scale, abs(energy["start"]), abs(energy["end"]))
+    rows = [["at the start", f"{energy['start']:.9g}"]]
+    if lost is not None:
+        name = "lost in impacts, less what moving walls did there" if energy["walls_move"] else "lost in impacts"
+        rows.append([name, f"{lost if abs(lost) > BALANCED * scale else 0.0:.6g}"])
+    if energy["lost_at_rest"] > BALANCED * scale:
+        rows.append(["  of this in ends of cycles and on coming to rest", f"{energy['lost_at_rest']:.6g}"])
+    if abs(friction) > NOTHING * size:
+        rows.append(["lost by friction", f"{friction:.6g}"])
+    caption = ""
     if energy["rest_is"]:
-        _add(table, ", ".join(energy["rest_is"]), f"{energy['rest']:+.6g}")
-        table.caption = "the remainder of the balance, errors of the integrator included"
+        name, sign = _remainder(energy["rest_is"], energy["losses"])
+        rows.append([name, f"{sign * _plain(energy['rest'], size) + 0.0:.6g}"])
+        caption = f'"{name}" is the remainder of the balance, errors of the integrator included'
     else:
-        relative = f" ({abs(energy['rest']) / scale:.1e} of the largest kinetic energy)" if scale > 0.0 else ""
-        _add(table, f"drift of the integrator{relative}", f"{energy['rest']:+.1e}")
-    _add(table, "at the end", f"{energy['end']:.9g}")
-    return table
+        drift = float(_plain(energy["rest"], size))
+        relative = f" ({abs(drift) / scale:.1e} of the largest kinetic energy)" if drift and scale > 0.0 else ""
+        rows.append([f"drift of the integrator{relative}", f"{drift:+.1e}" if drift else "0"])
+    rows.append(["at the end", f"{energy['end']:.9g}"])
+    return _table(f"energy, {kinds}", ["", "[J]"], rows, ("",), caption)
+
+
+def _remainder(sources: Sequence[str], losses: Sequence[str]) -> tuple[str, float]:
+    """What the remainder of the balance is called, and its sign under that name."""
+    gains = [source for source in sources if source not in losses]
+    if not gains:
+        return f"lost by {' and '.join(losses)}", -1.0
+    return f"gained by {' and '.join(gains)}" + (f", less {' and '.join(losses)}" if losses else ""), 1.0
 
 
 def _reference_table(reference: dict[str, Any]) -> Table:
-    table = _table("", "impact", "", reference["source"] or "published", "ours", "difference [%]", text=("impact", ""))
+    rows, ends = [], []
     for impact in reference["impacts"]:
-        points, table_rows = ", ".join(impact["points"]), [name for name in REFERENCE if name in impact]
-        for name in table_rows:
+        points, found = ", ".join(impact["points"]), [name for name in REFERENCE if name in impact]
+        for name in found:
             value = impact[name]
-            ours = "no such impact" if value["ours"] is None else f"{value['ours']:.4f}" if name == "time" else f"{value['ours']:.2f}"
+            ours = "none" if value["ours"] is None else _number(value["ours"], ".4f" if name == "time" else ".2f")
             percent = "" if value["difference_percent"] is None else f"{value['difference_percent']:+.2f}"
-            _add(table, points, REFERENCE[name], f"{value['published']:g}", ours, percent, end_section=name == table_rows[-1])
+            rows.append([points, REFERENCE[name], f"{value['published']:g}", ours, percent])
             points = ""
+        ends.append(len(rows) - 1)
+    heads = ["impact", "", reference["source"] or "published", "ours", "difference\n[%]"]
+    return _table("", heads, rows, ("impact", ""), sections=ends)
+
+
+def _table(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], text: Sequence[str], caption: str = "", sections: Sequence[int] = ()
+) -> Table:
+    """Numbers to the right; ``text`` are the columns that are to the left. Rows in ``sections`` end with a line."""
+    around: dict[str, Any] = {"title": escape(title) or None, "caption": escape(caption) or None}
+    table = Table(**around, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    lines = max(head.count("\n") for head in heads)
+    widths = _widths([[head, *(row[i] for row in rows)] for i, head in enumerate(heads)], [head in text for head in heads])
+    for head, width in zip(heads, widths, strict=True):
+        named = "\n" * (lines - head.count("\n")) + escape(head)
+        table.add_column(named, justify="left" if head in text else "right", width=width, overflow="fold")
+    for k, row in enumerate(rows):
+        table.add_row(*(escape(cell) for cell in row), end_section=k in sections)
     return table
 
 
-def _table(title: str, *heads: str, text: Sequence[str]) -> Table:
-    """Numbers to the right; ``text`` are the columns that are to the left."""
-    table = Table(title=escape(title) or None, title_justify="left", caption_justify="left")
-    for head in heads:
-        left = head in text
-        table.add_column(escape(head), justify="left" if left else "right", no_wrap=not left, min_width=8 if left else None)
-    return table
+def _widths(columns: Sequence[Sequence[str]], names: Sequence[bool]) -> list[int]:
+    """Of a table that fits: numbers get what their longest word needs, names share the rest, those with short ones first."""
+    widths = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    wanted = [max(len(line) for cell in column for line in [*cell.splitlines(), ""]) for column in columns]
+    text = sorted((i for i, name in enumerate(names) if name), key=lambda i: wanted[i])
+    room = _columns() - 2 * len(columns) - sum(width for width, name in zip(widths, names, strict=True) if not name)
+    for k, i in enumerate(text):
+        widths[i] = min(wanted[i], max(room // (len(text) - k), SHORTEST_NAME))
+        room -= widths[i]
+    for i in range(len(columns)):  # what is left over saves line breaks
+        more = min(wanted[i] - widths[i], max(room, 0)) if not names[i] else 0
+        widths[i], room = widths[i] + more, room - more
+    return widths
 
 
-def _add(table: Table, *cells: str, end_section: bool = False) -> None:
-    table.add_row(*(escape(cell) for cell in cells), end_section=end_section)
+def _columns() -> int:
+    return out.width if out.is_terminal else COLUMNS
 
 
-def _show(item: Table | str) -> None:
-    console = out if out.is_terminal else Console(width=WIDE, highlight=False)
-    console.print(item)
+def _show(item: Table | str, style: str | None = None) -> None:
+    console = Console(width=_columns(), highlight=False)
+    console.print(escape(item) if isinstance(item, str) else item, style=style)
 
 
 def _ends(items: Sequence[T], everything: bool) -> list[Sequence[T]]:
@@ -195,13 +255,23 @@ def _listed(names: Sequence[str], everything: bool) -> str:
 
 
 def _each(values: Any, form: str, everything: bool) -> str:
-    """The values of the points; one number where they all look alike, least and most of many."""
-    texts = [f"{value:{form}}" for value in values]
+    """The values of the points; one number where they all look alike, least and most of many. What is missing is a dash."""
+    texts = [_number(value, form) or "-" for value in values]
     if len(set(texts)) == 1:
         return texts[0]
-    if len(texts) > 3 and not everything:
-        return f"{min(values):{form}} to {max(values):{form}}"
+    if len(texts) > 2 and not everything:
+        return f"{_number(np.nanmin(values), form)} to {_number(np.nanmax(values), form)}"
     return ", ".join(texts)
+
+
+def _number(value: float, form: str) -> str:
+    """As text, "" where there is none."""
+    return f"{value + 0.0:{form}}" if math.isfinite(value) else ""
+
+
+def _plain(values: Any, size: float) -> Any:
+    """The numbers without round-off: those that are nothing beside ``size`` are 0."""
+    return np.where(np.abs(values) <= NOTHING * size, 0.0, values)
 
 
 def _count(number: int, noun: str) -> str:

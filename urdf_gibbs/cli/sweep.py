@@ -15,6 +15,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from urdf_gibbs.cli.console import Browser, Port, Theme, checked_output, checked_theme, err, out
+from urdf_gibbs.cli.progress import Lines
 from urdf_gibbs.cli.view import serve
 from urdf_gibbs.cli.view import show as show_view
 from urdf_gibbs.errors import SweepError, UrdfGibbsError
@@ -172,21 +173,21 @@ def _pairs(given: list[str], option: str, expected: str) -> dict[str, str]:
 
 @contextmanager
 def _bar(quiet: bool) -> Iterator[Callable[[int, int, int], None] | None]:
-    """A bar of runs with their rate and the time left, where standard error is a terminal."""
+    """A bar of runs with their rate and the time left; where standard error is no terminal, a line now and then."""
+    begun = list[tuple[float, int]]()
+
+    def rate(done: int, failed: int, runs: int) -> str:
+        begun.append((time.monotonic(), done)) if not begun else None
+        return told(time.monotonic() - begun[0][0], done - begun[0][1], runs - done, failed)
+
     if quiet or not err.is_terminal:
-        yield None
+        lines = Lines()
+        yield None if quiet else lambda done, failed, runs: lines(f"{done} of {runs} runs, {rate(done, failed, runs)}".rstrip(", "))
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task, begun = bar.add_task("making ready", total=None), list[tuple[float, int]]()
-
-        def progress(done: int, failed: int, runs: int) -> None:
-            begun.append((time.monotonic(), done)) if not begun else None
-            bar.update(
-                task, completed=done, total=runs, description=told(time.monotonic() - begun[0][0], done - begun[0][1], runs - done, failed)
-            )
-
-        yield progress
+        task = bar.add_task("making ready", total=None)
+        yield lambda done, failed, runs: bar.update(task, completed=done, total=runs, description=rate(done, failed, runs))
 
 
 def told(seconds: float, done: int, left: int, failed: int) -> str:

@@ -11,16 +11,33 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from urdf_gibbs.cli.console import Files, Json, PackageDirs, checked_base, err, load_quietly, out, pinocchio_or_exit, resolve, write_json
+from urdf_gibbs.cli.console import (
+    Files,
+    Json,
+    PackageDirs,
+    checked_base,
+    checked_output,
+    err,
+    load_quietly,
+    out,
+    pinocchio_or_exit,
+    resolve,
+    write_json,
+)
 from urdf_gibbs.cli.validate_pages import Pages
 from urdf_gibbs.dynamics.registry import AS_PRINTED, BASELINES, FLEXIBLE_METHODS, METHODS, all_methods_of, methods_of
 from urdf_gibbs.errors import UnknownNameError, UrdfError
 from urdf_gibbs.names import Base
 from urdf_gibbs.oracle import compare
-from urdf_gibbs.oracle.report import Report
+from urdf_gibbs.oracle.file_differences import Difference, differences
+from urdf_gibbs.oracle.report import TOLERANCE, Comparison, Report
 from urdf_gibbs.robot.model import Robot
 
-AGREE, DISAGREE, CANNOT_LOAD = 0, 1, 2
+AGREE, DISAGREE, CANNOT_LOAD, NOTHING = 0, 1, 2, 3
+SEVERITY = (AGREE, NOTHING, DISAGREE, CANNOT_LOAD)  # the exit code of several files is that of the worst
+WORDS = {"agrees": ("OK  ", AGREE), "disagrees": ("FAIL", DISAGREE), "nothing to compare": ("NONE", NOTHING)}
+TALLY = {AGREE: "agree", DISAGREE: "disagree", NOTHING: "have nothing to compare", CANNOT_LOAD: "cannot be loaded"}
+MOST_DIFFERENCES = 20  # between two files that are printed
 ALL = "all"
 METHODS_ABREAST = 4
 
@@ -38,8 +55,16 @@ def validate(
         bool, typer.Option("--derivatives/--no-derivatives", help="Compare derivatives and regressors too: some seconds for a humanoid.")
     ] = True,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Let Pinocchio read this file instead: has an edit changed the dynamics?")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Let Pinocchio read this file instead: has an edit changed the dynamics? What the files say differently is listed.",
+        ),
     ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="The table of all errors for several files too, and the worst state as a line of Python."),
+    ] = False,
     json: Json = None,
     html: Annotated[
         str | None,
@@ -57,34 +82,55 @@ def validate(
 
     Formulations of robots with elastic links are compared with each other, and with Pinocchio where the links stay straight.
 
-    Exit code 0: all agree within 1e-9; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing).
+    Errors are relative to the largest entry. Asked is 1e-9, of accelerations and their derivatives what the condition of M allows where
+    that is more, and of the residual M a + h - tau 1e-12.
+
+    Exit code 0: all agree; 1: something disagrees; 2: a file cannot be loaded (or Pinocchio is missing); 3: there is nothing to compare,
+    as nothing moves or nothing that moves has mass. Of several files the worst counts: 2, then 1, then 3.
     """
     methods = _checked_methods(method or ())
     cases = [(file, checked_base(name)) for file in files for name in base or ["fixed"]]
     if html and any(os.path.exists(html) and os.path.exists(path) and os.path.samefile(html, path) for path in map(resolve, files)):
         raise typer.BadParameter(f"{html!r} is a file to be compared, which the page would replace", param_hint="--html")
     pages = None if html is None else Pages(html, len(cases), package_dir or [])
+    checked_output(None if json == "-" else json, "--json")
     pinocchio_or_exit()
-    request = _Request(mimic, samples, seed, methods, derivatives, against, len(cases) == 1 and json != "-", pages)
+    detailed = (verbose or len(cases) == 1) and json != "-"
+    if against is not None and not os.path.isfile(resolve(against)):
+        raise typer.BadParameter(f"{against!r} is no file", param_hint="--against")
+    request = _Request(mimic, samples, seed, methods, derivatives, against, detailed, verbose, pages)
+    raise typer.Exit(_run(cases, request, json))
+
+
+def _run(cases: Sequence[tuple[str, Base]], request: _Request, json: str | None) -> int:
+    """Compare and print, one case after the other; the exit code."""
     results: list[dict[str, Any]] = []
-    code = AGREE
+    outcomes: list[int] = []
+    interrupted = False
     try:
         for outcome, result in _compared(cases, request):
-            code = max(code, outcome)
+            outcomes.append(outcome)
             results.append(result)
-            if json != "-":
-                _print(outcome, result)
+            _print(outcome, result, json == "-")
     except KeyboardInterrupt:
         err.print(f"interrupted after {len(results)} of {len(cases)}")
-        code = 130
+        interrupted = True
     finally:
+        if len(cases) > 1 and json != "-":
+            out.print(_tally(outcomes, len(cases)), markup=False)
         if json:
             write_json(json, results)
-        if pages is not None:
-            _finish(pages, err if json == "-" else out)
-    if pages is not None and pages.problem:
-        code = max(code, CANNOT_LOAD)
-    raise typer.Exit(code)
+        if request.pages is not None:
+            _finish(request.pages, err if json == "-" else out)
+    if request.pages is not None and request.pages.problem:
+        outcomes.append(CANNOT_LOAD)
+    return 130 if interrupted else max(outcomes, key=SEVERITY.index, default=AGREE)
+
+
+def _tally(outcomes: Sequence[int], total: int) -> str:
+    counts = [f"{outcomes.count(outcome)} {word}" for outcome, word in TALLY.items() if outcome in outcomes]
+    done = f"{total} comparisons" if len(outcomes) == total else f"{len(outcomes)} of {total} comparisons"
+    return f"{done}: {', '.join(counts)}" if counts else f"{done} done"
 
 
 def _finish(pages: Pages, console: Console) -> None:
@@ -113,6 +159,7 @@ class _Request(NamedTuple):
     derivatives: bool
     against: str | None
     detailed: bool
+    verbose: bool
     pages: Pages | None
 
 
@@ -127,9 +174,13 @@ def _compared(cases: Sequence[tuple[str, Base]], request: _Request) -> Iterator[
             progress.update(task, completed=number * stages)
 
 
-def _print(outcome: int, result: dict[str, Any]) -> None:
-    out.print(result.pop("line"), markup=False, style={AGREE: "green", DISAGREE: "bold red", CANNOT_LOAD: "red"}[outcome])
-    for text in result.pop("details"):
+def _print(outcome: int, result: dict[str, Any], silent: bool) -> None:
+    """What is said of a result, which is taken out of it."""
+    line, details = result.pop("line"), result.pop("details")
+    if silent:
+        return
+    out.print(line, markup=False, style={AGREE: "green", NOTHING: "yellow", DISAGREE: "bold red", CANNOT_LOAD: "red"}[outcome])
+    for text in details:
         out.print(f"     {text}", markup=False)
 
 
@@ -149,6 +200,8 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
     path = resolve(file)
     try:
         robot, mimic, notes = _loaded(path, base, request.mimic)
+        if request.against is not None:
+            _loaded(resolve(request.against), base, request.mimic)
     except UrdfError as problem:
         if request.pages is not None:
             request.pages.refused(file, base, problem)
@@ -156,23 +209,38 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
     fitting = _fitting(file, robot, request.methods, notes)
     states: dict[str, Any] = {"samples": request.samples, "seed": request.seed}
     asked: dict[str, Any] = {"methods": fitting, "derivatives": request.derivatives}
-    report = compare.validate(robot, request.against or path, mimic=mimic, **states, **asked, progress=step)
+    reference = path if request.against is None else resolve(request.against)
+    report = compare.validate(robot, reference, mimic=mimic, **states, **asked, progress=step)
     report.notes[:0] = notes
     if request.against and report.reference.endswith("Pinocchio"):
         report.notes.insert(0, f"Pinocchio read another file: {request.against}")
     if request.pages is not None:
         request.pages.compared(file, robot, report)
-    worst = report.worst
-    verdict = "OK  " if report.agrees else "FAIL"
-    line = f"{verdict} {file} ({base}): nq {report.nq}, nv {report.nv}, {request.samples} states, "
-    line += f"worst error {worst.error:.1e} ({worst.quantity}, {worst.method}) against {report.reference}"
+    word, outcome = WORDS[report.verdict]
+    line = f"{word} {file} ({base}): nq {report.nq}, nv {report.nv}, {request.samples} states: {report.summary}"
     details = [f"note: {note}" for note in report.notes]
-    details += [f"{c.method} {c.quantity}: {c.error:.2e} {c.remark}" for c in report.comparisons if not c.agrees]
-    if request.detailed:
+    details += [
+        f"{c.quantity} ({c.method}): {c.error:.2e}, asked {c.bound:.0e} {c.remark}".rstrip() for c in report.comparisons if not c.agrees
+    ]
+    if request.detailed and report.comparisons:
         out.print(*_tables(report), sep="\n")
-    if request.detailed or not report.agrees:
+    if (request.verbose or outcome == DISAGREE) and report.worst_call:
         details.append(f"seed {request.seed}; the worst state: {report.worst_call}")
-    return (AGREE if report.agrees else DISAGREE), {"loaded": True, **report.as_dict(), "line": line, "details": details}
+    found = None if request.against is None else differences(path, resolve(request.against))
+    if found is not None and request.against is not None:
+        details += _difference_lines(found, file, request.against)
+    listed = {} if found is None else {"differences": [one._asdict() for one in found]}
+    return outcome, {"loaded": True, **report.as_dict(), **listed, "line": line, "details": details}
+
+
+def _difference_lines(found: Sequence[Difference], file: str, against: str) -> list[str]:
+    names = (os.path.basename(file), os.path.basename(against))
+    if names[0] == names[1]:
+        names = (file, against)
+    if not found:
+        return ["the inertias and joints of both files are the same"]
+    lines = [f"differs: {one.words(*names)}" for one in found[:MOST_DIFFERENCES]]
+    return lines + ([f"... {len(found) - MOST_DIFFERENCES} more differences"] if len(found) > MOST_DIFFERENCES else [])
 
 
 def _loaded(path: str, base: Base, mimic: bool) -> tuple[Robot, bool, list[str]]:
@@ -216,12 +284,22 @@ def _tables(report: Report) -> list[Table]:
     tables = []
     for start in range(0, len(names), METHODS_ABREAST):
         methods = names[start : start + METHODS_ABREAST]
-        table = Table(title=f"largest relative error against {report.reference}", title_justify="left")
+        title = f"largest relative errors against {report.reference}; asked: {TOLERANCE:.0e}, or what stands below one"
+        table = Table(title=title, title_justify="left")
         table.add_column("quantity")
         for name in methods:
             table.add_column(name, justify="right", overflow="fold", min_width=len("0.0e+00"))
         for quantity in dict.fromkeys(c.quantity for c in report.comparisons if c.method in methods):
             row = [cells.get((quantity, name)) for name in methods]
-            table.add_row(quantity, *("" if c is None else f"[{'green' if c.agrees else 'red'}]{c.error:.1e}[/]" for c in row))
+            table.add_row(quantity, *(_cell(one) for one in row))
         tables.append(table)
     return tables
+
+
+def _cell(one: Comparison | None) -> str:
+    if one is None:
+        return ""
+    if not one.exists:
+        return "-"
+    asked = "" if one.bound == TOLERANCE else f"\n{'<' if one.agrees else '>'} {one.bound:.0e}"
+    return f"[{'green' if one.agrees else 'red'}]{one.error:.1e}{asked}[/]"

@@ -11,7 +11,7 @@ import typer
 
 from urdf_gibbs.cli.console import resolve
 from urdf_gibbs.errors import UrdfError
-from urdf_gibbs.lint import check as lint
+from urdf_gibbs.lint.check import check as lint
 from urdf_gibbs.oracle.report import Report
 from urdf_gibbs.robot.model import Robot
 
@@ -44,9 +44,8 @@ class Pages:
 
         page = report_view(robot, report, lint(resolve(file), self.package_dirs), self.package_dirs)
         path = self.path if self.total == 1 else self.path.with_name(self._name(file, robot.base))
-        worst = f"{report.worst.error:.1e} ({report.worst.quantity}, {report.worst.method}) against {report.reference}"
         if self._write(path, page.html()):
-            self.entries.append(Entry(file, robot.base, "agrees" if report.agrees else "disagrees", worst, path.name))
+            self.entries.append(Entry(file, robot.base, report.verdict, report.summary, path.name))
 
     def finish(self) -> list[Path]:
         """Write the index, where one is due; everything that was written."""

@@ -209,8 +209,8 @@ def resolve_points(
     with its radius (its length is the distance between them). A cylinder whose axis is that of the joint that carries it, a wheel,
     gives its two rims, which roll; any other the centres of both ends and 8 points on each rim, which stand. ``cylinders``: "roll" or
     "stand" for all of them ("auto": as said). A rim that lies flat on a wall touches it with one of its points only.
-    A mesh gives vertices of its convex hull, at most 32, far apart; one that cannot be read is skipped with a UrdfWarning, shapes that
-    never move without one.
+    A mesh gives vertices of its convex hull, at most 32, those that stick out the most: what is hollow in it is filled. One that cannot be
+    read is skipped with a UrdfWarning that names its link, shapes that never move without one.
     """
     if points is None:
         return default_points(robot)
@@ -307,7 +307,7 @@ def _collision_points(robot: Robot, cylinders: Cylinders) -> tuple[ContactPoint,
                 collection.add(point)
     if unread:
         listed = f"{', '.join(unread)} ({next(iter(unread.values()))})"
-        warnings.warn(f"no contact points from the collision meshes of {listed}; name points of these links", UrdfWarning, stacklevel=3)
+        warnings.warn(f"no contact points from collisions of {listed}; name points of these links", UrdfWarning, stacklevel=3)
     return tuple(point for point in collection.points if point.body != WORLD)
 
 
@@ -327,7 +327,10 @@ def _mesh_points(geometry: Geometry, folders: MeshFolders) -> list[tuple[str, Ve
 
 
 def _shape_points(geometry: Geometry) -> list[tuple[str, Vec3, float]]:
-    """(suffix of the name, place in the shape's frame [m], radius [m]) of each point of a shape other than a mesh."""
+    """(suffix of the name, place in the shape's frame [m], radius [m]) of each point of a shape other than a mesh; NoPoints where
+    the file gives it wrongly."""
+    if geometry.kind == "unread":
+        raise NoPoints(f"{geometry.filename}: {geometry.problem}")
     if geometry.kind == "sphere":
         return [("", (0.0, 0.0, 0.0), geometry.size[0])]
     if geometry.kind == "box":

@@ -16,6 +16,7 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from urdf_gibbs.arguments import FLOAT64, Array, Vec3, triple
+from urdf_gibbs.dynamics.references import ALIGNED
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.engine.derivative_quantities import DERIVATIVES
 from urdf_gibbs.engine.kernel import Plain, kernel, kernel_of
@@ -26,7 +27,7 @@ from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
 
 Code = Callable[..., Array]
-EntryKey = str | tuple[str, str] | tuple[str, str, Vec3]  # quantity; (quantity, frame); (quantity, frame, point)
+EntryKey = str | tuple[str, str] | tuple[str, str, Vec3] | tuple[str, str, Vec3 | None, str]  # quantity, frame, point, reference
 
 WITH_GRAVITY: Shelf[str, Code] = Shelf()  # kernels with gravity as their last input
 COMPILED_AT_ONCE = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics", *PRODUCTS, *DERIVATIVES)
@@ -48,10 +49,12 @@ class Entries(Shelf[EntryKey, Code]):
 ENTRIES = Entries()  # under the Earth's gravity
 
 
-def entry(robot: Robot, quantity: str, frame: str = "", point: Vec3 | None = None) -> Code:
-    """The code for a quantity, where it applies of a ``point`` (3,) of the link ``frame``."""
+def entry(robot: Robot, quantity: str, frame: str = "", point: Vec3 | None = None, reference: str = ALIGNED) -> Code:
+    """The code for a quantity, where it applies of a ``point`` (3,) of the link ``frame``, and in a reference."""
     key: EntryKey = quantity if not frame else (quantity, frame) if point is None else (quantity, frame, point)
-    options = Options(frame=frame, point=ORIGIN if point is None else point)
+    if reference != ALIGNED:
+        key = (quantity, frame, point, reference)
+    options = Options(frame=frame, point=ORIGIN if point is None else point, reference=reference)
     return ENTRIES.get(robot, key, lambda: _first_entry(robot, quantity, options, ENTRIES, key))
 
 

@@ -95,7 +95,7 @@ def compile_entries() -> list[str]:
     import urdf_gibbs.contact.coulomb
     import urdf_gibbs.contact.soil_forces
     import urdf_gibbs.sensitivity.variation
-    import urdf_gibbs.simulation.batch
+    import urdf_gibbs.simulation.batch_lanes
     import urdf_gibbs.simulation.stepping  # noqa: F401  its decorators, and those of what it imports, register all functions
     from urdf_gibbs.engine import numba_types
 

@@ -5,21 +5,29 @@
 
 Arrays are rows of states, one after the other. The result is a status: 0, or the bits of the checks that failed (of any
 state of the batch). Vectors of four doubles are legal on every target: LLVM splits them where the machine is narrower.
+
+Which products are fused with the sum that takes them is decided here and not by LLVM, which may decide differently for one state and for
+lanes: so both give the same bits, and a state's result does not depend on how many are computed at once.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from urdf_gibbs.engine.graph import ARITHMETIC, Node, needed
+from urdf_gibbs.engine.objects import has_fma
 from urdf_gibbs.engine.scatter import METADATA, scatter, streams, tables
 
 LANES = 4
-FLAGS = "contract nsz"  # a * b + c may be fused; the sign of a zero does not matter
+FLAGS = "nsz"  # the sign of a zero does not matter
+NOT_FUSED: Mapping[int, int] = MappingProxyType({})
 FAR = 1e6  # for larger arguments, NaN and infinity, sine and cosine come from the C library
 
 BAD_QUATERNION, SINGULAR, NO_MEMORY = 1, 2, 4
@@ -50,6 +58,23 @@ class Program:
         """The nodes as they are computed."""
         values = [value for value in (*self.outputs, *(check.value for check in self.checks)) if isinstance(value, Node)]
         return needed(sorted(values, key=lambda node: node.index) if self.as_made else values)
+
+    @cached_property
+    def fused(self) -> dict[int, int]:
+        """By the index of a sum or difference: which of its two arguments is a product that nothing else needs."""
+        if not has_fma():
+            return {}
+        uses = Counter(arg.index for node in self.order for arg in node.args if isinstance(arg, Node))
+        uses.update(value.index for value in (*self.outputs, *(check.value for check in self.checks)) if isinstance(value, Node))
+        found = {}
+        for node in self.order:
+            if node.op in ("add", "sub"):
+                for side in (1, 0):  # a sum grows by the product that comes last
+                    x = node.args[side]
+                    if isinstance(x, Node) and x.op == "mul" and uses[x.index] == 1:
+                        found[node.index] = side
+                        break
+        return found
 
     @cached_property
     def work(self) -> int:
@@ -104,12 +129,23 @@ class Function:
     def constant(self, x: float) -> str:
         return literal(x) if self.width == 1 else f"<{', '.join([f'double {literal(x)}'] * self.width)}>"
 
+    def multiply_add(self, a: str, b: str, c: str, width: int = 0) -> str:
+        """a b + c, rounded once where the machine can; ``width``: of these values, if not that of the function."""
+        width = width or self.width
+        V, kind = ("double", "f64") if width == 1 else (f"<{width} x double>", f"v{width}f64")
+        if not has_fma():
+            return self.value(f"fadd {FLAGS} {V} {self.value(f'fmul {FLAGS} {V} {a}, {b}')}, {c}")
+        return self.value(f"call {FLAGS} {V} @llvm.fma.{kind}({V} {a}, {V} {b}, {V} {c})")
+
+    def negative(self, x: str) -> str:
+        return self.value(f"fneg {FLAGS} {self.type} {x}")
+
     def address(self, base: str, index: int) -> str:
         return self.value(f"getelementptr inbounds double, ptr {base}, i64 {index}")
 
 
 def sincos_ir(width: int = LANES) -> str:
-    """define {V, V} @sincos(V x): sine and cosine, 1e-16 absolute up to FAR, the C library's beyond."""
+    """define {V, V} @sincos(V x): sine and cosine, 1e-16 absolute up to FAR, the C library's beyond; what others x has does not matter."""
     f = Function(width)
     V, L, B = f.type, f"<{width} x i64>", f.bool
 
@@ -119,25 +155,21 @@ def sincos_ir(width: int = LANES) -> str:
     def polynomial(x: str, coefficients: tuple[float, ...]) -> str:
         total = f.constant(coefficients[-1])
         for c in reversed(coefficients[:-1]):
-            total = f.value(f"fadd contract {V} {f.value(f'fmul contract {V} {total}, {x}')}, {f.constant(c)}")
+            total = f.multiply_add(total, x, f.constant(c))
         return total
 
     absolute = f.value(f"call {V} @llvm.fabs.v{width}f64({V} %x)")
-    near = f.value(f"fcmp ole {V} {absolute}, {f.constant(FAR)}")
-    bits = f.value(f"bitcast {B} {near} to i{width}")
-    f.do(f"br i1 {f.value(f'icmp eq i{width} {bits}, {2**width - 1}')}, label %fast, label %far, !prof !0")
-    f.label("fast")
+    f.do(f"%is_near = fcmp ole {V} {absolute}, {f.constant(FAR)}")
+    bits = f.value(f"bitcast {B} %is_near to i{width}")
     shifted = f.value(f"fadd {V} {f.value(f'fmul {V} %x, {f.constant(2.0 / math.pi)}')}, {f.constant(ROUNDER)}")
     quadrant = f.value(f"bitcast {V} {shifted} to {L}")
     k = f.value(f"fsub {V} {shifted}, {f.constant(ROUNDER)}")
     r = "%x"
     for part in HALF_PI:
-        r = f.value(f"fsub contract {V} {r}, {f.value(f'fmul contract {V} {k}, {f.constant(part)}')}")
+        r = f.multiply_add(k, f.constant(-part), r)
     z = f.value(f"fmul {V} {r}, {r}")
-    odd = f.value(f"fmul contract {V} {polynomial(z, SINE)}, {f.value(f'fmul {V} {r}, {z}')}")
-    sine = f.value(f"fadd contract {V} {odd}, {r}")
-    even = f.value(f"fmul contract {V} {polynomial(z, (-0.5, *COSINE))}, {z}")
-    cosine = f.value(f"fadd contract {V} {even}, {f.constant(1.0)}")
+    sine = f.multiply_add(polynomial(z, SINE), f.value(f"fmul {V} {r}, {z}"), r)
+    cosine = f.multiply_add(polynomial(z, (-0.5, *COSINE)), z, f.constant(1.0))
     swap = f.value(f"icmp ne {L} {f.value(f'and {L} {quadrant}, {whole(1)}')}, {whole(0)}")
 
     def signed(x: str, turns: str) -> str:
@@ -148,17 +180,22 @@ def sincos_ir(width: int = LANES) -> str:
 
     s = signed(f.value(f"select {B} {swap}, {V} {cosine}, {V} {sine}"), quadrant)
     c = signed(f.value(f"select {B} {swap}, {V} {sine}, {V} {cosine}"), f.value(f"add {L} {quadrant}, {whole(1)}"))
+    f.do(f"br i1 {f.value(f'icmp eq i{width} {bits}, {2**width - 1}')}, label %near, label %far, !prof !0")
+    f.label("near")
     pair = f.value(f"insertvalue {{{V}, {V}}} undef, {V} {s}, 0")
     f.do(f"ret {{{V}, {V}}} {f.value(f'insertvalue {{{V}, {V}}} {pair}, {V} {c}, 1')}")
     f.label("far")
+    fast = {"sin": s, "cos": c}
     s, c = "undef", "undef"
     for lane in range(width):
         x = f.value(f"extractelement {V} %x, i32 {lane}")
         s = f.value(f"insertelement {V} {s}, double {f.value(f'call double @sin(double {x})')}, i32 {lane}")
         c = f.value(f"insertelement {V} {c}, double {f.value(f'call double @cos(double {x})')}, i32 {lane}")
+    s, c = (f.value(f"select {B} %is_near, {V} {fast[name]}, {V} {value}") for name, value in (("sin", s), ("cos", c)))
     pair = f.value(f"insertvalue {{{V}, {V}}} undef, {V} {s}, 0")
     f.do(f"ret {{{V}, {V}}} {f.value(f'insertvalue {{{V}, {V}}} {pair}, {V} {c}, 1')}")
     head = f"declare {V} @llvm.fabs.v{width}f64({V})\ndeclare double @llvm.fabs.f64(double)\n"
+    head += f"declare {V} @llvm.fma.v{width}f64({V}, {V}, {V})\ndeclare double @llvm.fma.f64(double, double, double)\n"
     head += "declare double @sin(double)\ndeclare double @cos(double)"
     body = "\n".join(f.lines)
     return f'{head}\n!0 = !{{!"branch_weights", i32 1000000, i32 1}}\ndefine internal {{{V}, {V}}} @sincos({V} %x) {{\n{body}\n}}\n'
@@ -179,7 +216,9 @@ def function_ir(program: Program, name: str, linkage: str = "") -> str:
     zeros = sum(1 for output in program.outputs if output == 0.0 and not isinstance(output, Node))
     if 2 * zeros > len(program.outputs):
         f.do(f"call void @llvm.memset.p0.i64(ptr align 8 %out, i8 0, i64 {8 * len(program.outputs)}, i1 false)")
-    straight_line(f, order, names, lambda node: _load(f, program, node), lambda node, name: _store(f, wanted.get(node.index, ()), name))
+    straight_line(
+        f, order, names, lambda node: _load(f, program, node), lambda node, name: _store(f, wanted.get(node.index, ()), name), program.fused
+    )
     for i, output in enumerate(program.outputs):
         if not isinstance(output, Node) and not (output == 0.0 and 2 * zeros > len(program.outputs)):
             _store(f, [i], literal(float(output)))
@@ -210,7 +249,7 @@ def batch_ir(program: Program, stride: int | None = None) -> str:
         if _key(node) in slots:
             f.do(f"store {V} {name}, ptr {_slot(f, slots[_key(node)])}, align 32")
 
-    values = straight_line(f, order, {}, lambda node: _gather(f, program, node), keep)
+    values = straight_line(f, order, {}, lambda node: _gather(f, program, node), keep, program.fused)
     end_blocks(f, program, stride, values)
     body = "\n".join(f.lines)
     return f"{sincos_ir()}{METADATA}{tables(places, program.zero, LANES)}define i64 @batch({arguments}) {{\n{body}\n}}\n"
@@ -261,21 +300,43 @@ def end_blocks(f: Function, program: Program, stride: int, values: dict[int, str
     f.do("ret i64 %status_next")
 
 
-def straight_line(f: Function, order: list[Node], names: dict[int, str], load: Any, done: Any, sincos: str = "sincos") -> dict[int, str]:
-    """One instruction for each node that has no name yet; ``done`` is called with each value as soon as it exists."""
+def straight_line(
+    f: Function,
+    order: list[Node],
+    names: dict[int, str],
+    load: Any,
+    done: Any,
+    fused: Mapping[int, int] = NOT_FUSED,
+    sincos: str = "sincos",
+) -> dict[int, str]:
+    """One instruction for each node that has no name yet; ``done`` is called with each value as soon as it exists.
+
+    fused: see Program.fused; these products are computed with their sums, and are part of ``order`` too.
+    """
     pairs: dict[int, tuple[str, str]] = {}
+    products = {node.args[fused[node.index]].index for node in order if node.index in fused}
 
     def operand(x: Any) -> str:
         return names[x.index] if isinstance(x, Node) else f.constant(x)
 
     instruction = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
     for node in order:
+        if node.index in products:
+            continue
         if node.index in names:
             name = names[node.index]
+        elif node.index in fused:
+            a, b = map(operand, node.args[fused[node.index]].args)
+            c = operand(node.args[1 - fused[node.index]])
+            if node.op == "sub" and fused[node.index] == 1:
+                a = f.negative(a)
+            elif node.op == "sub":
+                c = f.negative(c)
+            name = f.multiply_add(a, b, c)
         elif node.op == "input":
             name = load(node)
         elif node.op == "neg":
-            name = f.value(f"fneg {FLAGS} {f.type} {operand(node.args[0])}")
+            name = f.negative(operand(node.args[0]))
         elif node.op in ("sin", "cos"):
             angle = node.args[0].index
             if angle not in pairs:
@@ -293,7 +354,7 @@ def _single_trigonometry(f: Function, program: Program, order: list[Node]) -> di
     """All sines and cosines of one state, four angles at a time. Their arguments (inputs, or multiples of them) come first."""
     names: dict[int, str] = {}
     angles = list(dict.fromkeys(node.args[0] for node in order if node.op in ("sin", "cos")))
-    straight_line(f, needed(list(angles)), names, lambda node: _load(f, program, node), lambda node, name: None)
+    straight_line(f, needed(list(angles)), names, lambda node: _load(f, program, node), lambda node, name: None, program.fused)
     V = f"<{LANES} x double>"
     results: dict[int, tuple[str, str]] = {}
     for start in range(0, len(angles), LANES):

@@ -19,6 +19,7 @@ from urdf_gibbs.arguments import Array, flag, one_of, text, triple
 from urdf_gibbs.dynamics import explicit
 from urdf_gibbs.dynamics.evaluate import CHUNK, evaluate
 from urdf_gibbs.dynamics.model import model_of
+from urdf_gibbs.dynamics.references import ALIGNED, LOCAL, WORLD
 from urdf_gibbs.dynamics.registry import COMPILED, REFERENCES, checked_method
 from urdf_gibbs.engine.composed_derivatives import INVERSE_MATRICES, fill_inverse
 from urdf_gibbs.engine.composed_products import COMPOSED, fill_product
@@ -77,6 +78,7 @@ def kernel(
     frame: str = "",
     point: ArrayLike = (0.0, 0.0, 0.0),
     parameters: bool = False,
+    reference: str = ALIGNED,
     pairs: Iterable[Sequence[int | str]] = (),
     method: str = COMPILED,
 ) -> Callable[..., Array]:
@@ -86,7 +88,8 @@ def kernel(
     baked = (0.0, 0.0, 0.0) if gravity is None else triple(gravity, "gravity")
     if flag(parameters, "parameters") and gravity is None and QUANTITIES[name].gravity:
         raise ArgumentError(f"a {name} kernel with inertial parameters and gravity as inputs, expected one of both; gravity=(x, y, z)")
-    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None)
+    reference = one_of(reference, (ALIGNED, WORLD, LOCAL), "reference")
+    options = Options(baked, frame, triple(point, "point"), parameters, velocity_pairs(robot, pairs), gravity is None, reference)
     return kernel_of(robot, name, options, method).entry
 
 
@@ -144,7 +147,7 @@ def _make_kernel(robot: Robot, key: KernelKey) -> Kernel:
     if name in LOOPED and not options.parametric and not robot.is_flexible and not any(joint.is_mimic for joint in robot.joints):
         code = load_code(loop_ir(robot, name, options), symbols=memory_functions())
         work = STRAIGHT_DEFAULT  # a lower bound, or it would be straight-line code
-        return Compiled(robot, name, options, code, lambda stride: code, work)
+        return Compiled(robot, name, options, code, lambda stride: code, work, lanes=False)
     return Composed(robot, name, options)
 
 
@@ -170,8 +173,11 @@ class Production(Kernel):
 class Compiled(Production):
     """Machine code behind a fast entry; batches in blocks and threads."""
 
-    def __init__(self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int) -> None:
+    def __init__(
+        self, robot: Robot, name: str, options: Options, single: Code, batch: Callable[[int], Code], work: int, lanes: bool = True
+    ) -> None:
         super().__init__(robot, name, options)
+        self.lanes = lanes  # whether states of a batch are computed side by side
         self._pointers = [ctypes.c_void_p] * (len(self.widths) + 1)
         address = self.single_address = single.address("single")
         self.single = ctypes.CFUNCTYPE(ctypes.c_int64, *self._pointers)(address)

@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,14 @@ def _host(llvm: Any) -> tuple[str, str]:
         return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     except RuntimeError:
         return "", ""
+
+
+@cache
+def has_fma() -> bool:
+    """Whether this CPU multiplies and adds with one rounding."""
+    import llvmlite.binding as llvm
+
+    return platform.machine().lower() in ("aarch64", "arm64") or "+fma," in f"{_host(llvm)[1]},"
 
 
 def _compile(llvm: Any, machine: Any, ir: str, compact: bool, portable: bool, vectorised: bool) -> bytes:

@@ -47,6 +47,16 @@ class Cut:
     where: dict[int, int]
     slot: dict[int, int]
 
+    def fused(self, program: Program) -> dict[int, int]:
+        """Products and sums of one part that are fused."""
+        by_index = {node.index: node for nodes in self.parts for node in nodes}
+        found = {}
+        for index, side in program.fused.items():
+            product = by_index[index].args[side].index
+            if self.where[index] == self.where[product]:
+                found[index] = side
+        return found
+
     def fetched(self, part: int) -> list[Node]:
         """The nodes that a part takes from the inputs or from other parts, each once."""
         found: dict[int, Node] = {}
@@ -82,6 +92,7 @@ def is_long(program: Program) -> bool:
 def single_in_parts(program: Program, name: str = "single", linkage: str = "") -> str:
     """IR of ``single`` with its parts; the module needs sincos_ir() and CLEARING."""
     pieces = cut(program, ("input", "sin", "cos"))
+    fused = pieces.fused(program)
     wanted = _outputs_of(program)
     inputs = [f"%in{i}" for i in range(len(program.inputs))]
     arguments = ", ".join(f"ptr noalias {x}" for x in (*inputs, "%out", "%values"))
@@ -100,7 +111,7 @@ def single_in_parts(program: Program, name: str = "single", linkage: str = "") -
                 f.do(f"store double {value}, ptr {f.address('%values', pieces.slot[node.index])}, align 8")
             _store(f, wanted.get(node.index, ()), value)
 
-        straight_line(f, nodes, names, None, _only_of(nodes, done))
+        straight_line(f, nodes, names, None, _only_of(nodes, done), fused)
         text.append(_function(f, f"{name}_part{number}", arguments))
     f = Function(1)
     f.do(f"%values = alloca [{max(1, len(pieces.slot))} x double], align 32")
@@ -148,6 +159,7 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
     stride = stride or len(program.outputs)
     slots, places = _slots(program)
     pieces = cut(program, ("input",))
+    fused = pieces.fused(program)
     inputs = [f"%in{i}" for i in range(len(program.inputs))]
     arguments = ", ".join(f"ptr noalias {x}" for x in (*inputs, "%buffer", "%values"))
     text = []
@@ -169,7 +181,7 @@ def batch_in_parts(program: Program, stride: int | None = None, name: str = "bat
             if _key(node) in slots:
                 f.do(f"store {f.type} {value}, ptr {_slot(f, slots[_key(node)])}, align 32")
 
-        straight_line(f, nodes, names, None, _only_of(nodes, done))
+        straight_line(f, nodes, names, None, _only_of(nodes, done), fused)
         text.append(_function(f, f"{name}_part{number}", arguments))
     table = METADATA + tables(places, program.zero, LANES)
     own = ", ".join([f"ptr noalias %all{i}" for i in range(len(inputs))] + ["ptr noalias %allout", "i64 %rows"])

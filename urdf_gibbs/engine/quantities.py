@@ -194,12 +194,6 @@ def _momentum(robot: Robot, options: Options, q: list[Any], v: list[Any]) -> Tra
     return kinematics.momentum(model, q, v, about), []
 
 
-def _jacobian(robot: Robot, options: Options, q: list[Any]) -> Traced:
-    body, point = body_point(robot, options.frame, options.point)
-    J = kinematics.jacobian(model_of(robot), q, body, point.tolist())
-    return [entry for row in J for entry in row], []
-
-
 def _placement(robot: Robot, options: Options, q: list[Any]) -> Traced:
     where = robot.frame(options.frame)
     local = where.placement.tolist()
@@ -280,12 +274,11 @@ QUANTITIES: dict[str, Quantity] = {
     "first_moment": Quantity(("q",), lambda robot: (4,), _first_moment, local=False),
     "centre_of_mass": Quantity(("q",), lambda robot: (3,), _centre_of_mass, local=False),
     "momentum": Quantity(("q", "v"), lambda robot: (6,), _momentum, local=False),
-    "jacobian": Quantity(("q",), lambda robot: (6, robot.nv), _jacobian, local=False),
+    **JACOBIANS,
     "placement": Quantity(("q",), lambda robot: (4, 4), _placement, local=False),
     "placements": Quantity(("q",), lambda robot: (len(robot.joints), 12), _placements, local=False),
     "elastic": Quantity(("q", "v"), _screw_count, _elastic, local=False),
     **PRODUCTS,
-    **JACOBIANS,
     **DERIVATIVES,
     **REGRESSORS,
 }
@@ -300,14 +293,14 @@ def checked_options(robot: Robot, name: str, options: Options) -> Options:
     if options.parametric and not QUANTITIES[name].local:
         known = ", ".join(other for other, quantity in QUANTITIES.items() if quantity.local)
         raise ArgumentError(f"{name} has no form with parameters, expected one of {known}")
-    if name in ("jacobian", "placement", *JACOBIANS):
+    if name in ("placement", *JACOBIANS):
         if not options.frame:
             raise ArgumentError(f"frame={options.frame!r}, expected the name of a link: a {name} kernel needs frame=")
         robot.frame(options.frame)
         if name == "placement":
             return Options(gravity, options.frame)
         body_point(robot, options.frame, options.point)
-        return Options(gravity, options.frame, options.point)
+        return Options(gravity, options.frame, options.point, reference=options.reference)
     pairs: tuple[tuple[int, int], ...] = ()
     if name == ELEMENTS:
         if not options.pairs:

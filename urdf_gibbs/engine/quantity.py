@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from urdf_gibbs.dynamics.references import ALIGNED
 from urdf_gibbs.engine.emit import SINGULAR, Check
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -27,6 +28,7 @@ class Options:
     parametric: bool = False  # inertial parameters are the last input
     pairs: tuple[tuple[int, int], ...] = ()  # (row, column) of the wanted elements of M
     free_gravity: bool = False  # gravity is the last input instead of a constant
+    reference: str = ALIGNED  # of a Jacobian
 
 
 Traced = tuple[list[Any], list[Check]]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from urdf_gibbs.arguments import Array, flag, triple
+from urdf_gibbs.arguments import Array, flag, one_of, triple
+from urdf_gibbs.dynamics.references import ALIGNED, LOCAL, WORLD
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.engine.adaptive import Code, entry, with_gravity
 from urdf_gibbs.engine.kernel import kernel
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.functions.arguments import check_frame, filled
-from urdf_gibbs.names import Method
+from urdf_gibbs.names import Method, Reference
 from urdf_gibbs.robot.derived import check_robot
 from urdf_gibbs.robot.gravity import EARTH_GRAVITY
 from urdf_gibbs.robot.model import Robot
@@ -141,7 +142,15 @@ def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = No
     return code(q, v) if out is None else code(q, v, out)
 
 
-def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+def jacobian(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str,
+    point: ArrayLike | None = None,
+    *,
+    reference: Reference = ALIGNED,
+    out: Array | None = None,
+) -> Array:
     """Jacobian of a link: velocity of one of its points, then its angular velocity, from v.
 
     A point of an elastic link, given where it is in the straight link, lies in the section at its root or at its tip and moves with it.
@@ -151,26 +160,40 @@ def jacobian(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = N
         q: Coordinates (..., nq).
         frame: Name of the link.
         point: (3,) in the link's frame [m]; None: its origin.
+        reference: "world_aligned": the point's velocity, in world axes; "world": that of what moves with the link at the world's origin;
+            "local": the point's velocity, in the link's axes.
         out: Array of the result's shape that is filled and returned; None: a new one.
 
     Returns:
-        J (..., 6, nv), linear rows first, in world axes.
+        J (..., 6, nv), linear rows first.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
-        UnknownNameError: There is no such link.
+        UnknownNameError: There is no such link or reference.
     """
     try:
-        code = robot._derived.entries["jacobian", frame] if point is None else _of_point(robot, "jacobian", frame, point)
+        if point is None and reference is ALIGNED:
+            code: Code = robot._derived.entries["jacobian", frame]
+        else:
+            code = _of_point(robot, "jacobian", frame, point, reference)
     except (AttributeError, KeyError, TypeError):
-        code = _of_point(robot, "jacobian", frame, point)
+        code = _of_point(robot, "jacobian", frame, point, reference)
     return code(q) if out is None else code(q, out)
 
 
 def jacobian_rate(
-    robot: Robot, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    point: ArrayLike | None = None,
+    *,
+    reference: Reference = ALIGNED,
+    out: Array | None = None,
 ) -> Array:
-    """Rate of the Jacobian of a link, J', while the robot moves with v: the point's acceleration is J a + J' v.
+    """Rate of the Jacobian of a link, J', while the robot moves with v: J a + J' v is the rate of J v.
+
+    In the reference "world_aligned" that is the point's acceleration.
 
     Args:
         robot: Made by ``load``.
@@ -178,20 +201,30 @@ def jacobian_rate(
         v: Velocities (..., nv).
         frame: Name of the link.
         point: (3,) in the link's frame [m]; None: its origin.
+        reference: "world_aligned": the point's velocity, in world axes; "world": that of what moves with the link at the world's origin;
+            "local": the point's velocity, in the link's axes.
         out: Array of the result's shape that is filled and returned; None: a new one.
 
     Returns:
-        J' (..., 6, nv), linear rows first, in world axes.
+        J' (..., 6, nv), the derivative of J in time, linear rows first.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
-        UnknownNameError: There is no such link.
+        UnknownNameError: There is no such link or reference.
     """
-    code = _of_point(robot, "jacobian_rate", frame, point)
+    code = _of_point(robot, "jacobian_rate", frame, point, reference)
     return code(q, v) if out is None else code(q, v, out)
 
 
-def jacobian_derivatives(robot: Robot, q: ArrayLike, frame: str, point: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+def jacobian_derivatives(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str,
+    point: ArrayLike | None = None,
+    *,
+    reference: Reference = ALIGNED,
+    out: Array | None = None,
+) -> Array:
     """Derivatives of the Jacobian of a link with respect to q, in tangent space.
 
     Args:
@@ -199,27 +232,34 @@ def jacobian_derivatives(robot: Robot, q: ArrayLike, frame: str, point: ArrayLik
         q: Coordinates (..., nq).
         frame: Name of the link.
         point: (3,) in the link's frame [m]; None: its origin.
+        reference: "world_aligned": the point's velocity, in world axes; "world": that of what moves with the link at the world's origin;
+            "local": the point's velocity, in the link's axes.
         out: Array of the result's shape that is filled and returned; None: a new one.
 
     Returns:
-        (..., 6, nv, nv): entry [r, i, j] is the change of J[r, i] along velocity j; linear rows first, in world axes.
+        (..., 6, nv, nv): entry [r, i, j] is the change of J[r, i] along velocity j; linear rows first.
 
     Raises:
         ArgumentError: An argument has a wrong type, shape or value, or the point lies in no section of an elastic link that is known.
-        UnknownNameError: There is no such link.
+        UnknownNameError: There is no such link or reference.
     """
-    code = _of_point(robot, "jacobian_derivatives", frame, point)
+    code = _of_point(robot, "jacobian_derivatives", frame, point, reference)
     return code(q) if out is None else code(q, out)
 
 
-def _of_point(robot: Robot, quantity: str, frame: str, point: ArrayLike | None) -> Code:
+def _of_point(robot: Robot, quantity: str, frame: str, point: ArrayLike | None, reference: str) -> Code:
     try:
-        if point is None:
-            return robot._derived.entries.get((quantity, frame)) or entry(robot, quantity, frame)
-        at = triple(point, "point")
-        return robot._derived.entries.get((quantity, frame, at)) or entry(robot, quantity, frame, at)
+        entries = robot._derived.entries
+        if point is None and reference is ALIGNED:
+            return entries.get((quantity, frame)) or entry(robot, quantity, frame)
+        at = None if point is None else triple(point, "point")
+        if reference is ALIGNED:
+            return entries.get((quantity, frame, at)) or entry(robot, quantity, frame, at)
+        code = entries.get((quantity, frame, at, reference))
+        return code or entry(robot, quantity, frame, at, one_of(reference, (ALIGNED, WORLD, LOCAL), "reference"))
     except (AttributeError, TypeError):
         check_frame(robot, frame)
+        one_of(reference, (ALIGNED, WORLD, LOCAL), "reference")
         raise
 
 

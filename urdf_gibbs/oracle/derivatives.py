@@ -15,7 +15,7 @@ from urdf_gibbs import functions
 from urdf_gibbs.arguments import Array
 from urdf_gibbs.dynamics.registry import COMPILED
 from urdf_gibbs.errors import SingularMassMatrixError
-from urdf_gibbs.oracle.difference import FLOOR, TOLERANCE, States, allowed_by_condition, compared
+from urdf_gibbs.oracle.difference import FLOOR, NO_DIGIT, States, compared, judged, solution_bound
 from urdf_gibbs.oracle.pinocchio import Oracle
 from urdf_gibbs.oracle.report import Comparison
 from urdf_gibbs.robot.model import Robot
@@ -110,7 +110,9 @@ def compare_derivatives(robot: Robot, oracle: Oracle, states: States, links: Seq
 
 def _compare_forward(robot: Robot, states: States, answers: Sequence[Slopes]) -> list[Comparison]:
     """Up to what the condition of M allows, state by state; and the products with vectors."""
-    results = [Comparison(COMPILED, FORWARD), Comparison(COMPILED, "products with forward dynamics derivatives")]
+    names = (FORWARD, "products with forward dynamics derivatives")
+    errors: dict[str, list[float]] = {name: [] for name in names}
+    remark = ""
     for i, answer in enumerate(answers):
         q, v, a, tau = states.q[i], states.v[i], states.a[i], states.tau[i]
         try:
@@ -119,24 +121,20 @@ def _compare_forward(robot: Robot, states: States, answers: Sequence[Slopes]) ->
                 [*functions.forward_dynamics_vjp(robot, q, v, tau, a), functions.forward_dynamics_jvp(robot, q, v, tau, v, a, tau)]
             )
         except SingularMassMatrixError as singular:
-            for result in results:
-                result.errors.append(np.nan)
-                result.remark = result.remark or f"{FORWARD} do not exist: M is singular ({', '.join(singular.joints)})"
+            for name in names:
+                errors[name].append(np.nan)
+            remark = f"{FORWARD} do not exist: M is singular ({', '.join(singular.joints)})"
             continue
-        D = answer.forward
+        D = answer.forward if solution_bound(answer.condition) < NO_DIGIT else None
         pairs: list[tuple[Array, Any]] = [
             (ours, D),
             (products, None if D is None else np.concatenate([*(a @ D), D[0] @ v + D[1] @ a + D[2] @ tau])),
         ]
-        for result, (found, expected) in zip(results, pairs, strict=True):
+        for name, (found, expected) in zip(names, pairs, strict=True):
             error = np.nan if expected is None else float(np.abs(found - expected).max() / max(float(np.abs(expected).max()), FLOOR))
-            result.errors.append(error)
-            if error > result.error and result.agrees:
-                result.error, result.state = error, i
-                result.agrees = error <= max(TOLERANCE, allowed_by_condition(answer.condition))
-                if result.agrees and error > TOLERANCE:
-                    result.remark = f"{result.quantity}: {error:.1e} is within round-off at cond M = {answer.condition:.0e}"
-    return results
+            errors[name].append(error if expected is None or np.isfinite(error) else np.inf)
+    bounds = [solution_bound(answer.condition) for answer in answers]
+    return [judged(COMPILED, name, errors[name], bounds, remark) for name in names]
 
 
 def _compare_regressor(robot: Robot, oracle: Oracle, states: States, answers: Sequence[Slopes]) -> Comparison:

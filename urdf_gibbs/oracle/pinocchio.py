@@ -281,9 +281,18 @@ def _repair(root: xml.Element) -> list[str]:
                 for key in ("effort", "velocity"):
                     limit.attributes.setdefault(key, "1e9")
                 notes.append(f'Pinocchio refuses joint "{joint.attributes.get("name")}" without a complete <limit>; one was put in')
+        for axis in joint.all("axis"):
+            if "xyz" not in axis.attributes and joint.attributes.get("type") in ("revolute", "continuous", "prismatic"):
+                axis.attributes["xyz"] = "1 0 0"
+                notes.append(f'Pinocchio does not move joint "{joint.attributes.get("name")}", whose <axis> has no xyz; x was put in')
     for link in root.all("link"):
         for inertial in link.all("inertial"):
             name = link.attributes.get("name")
+            spaced = [(one, key) for one in inertial.children for key, text in one.attributes.items() if text != text.strip()]
+            if spaced:
+                for one, key in spaced:
+                    one.attributes[key] = one.attributes[key].strip()
+                notes.append(f'Pinocchio drops the mass of link "{name}" because a number has blanks around it; they were taken off')
             if not inertial.all("mass"):
                 link.children.remove(inertial)
                 notes.append(f'the <inertial> of link "{name}" has no <mass>: it counts as zero')

@@ -28,6 +28,7 @@ def is_positive(robot: Robot) -> bool:
     return bool((robot.mass >= 0.0).all() and (moments[:, 0] >= -NOISE * moments[:, 2]).all())
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # masses of 1e200 are a mistake to be named, not to be warned of
 def moving_joints(robot: Robot, Q: Array) -> list[set[int]]:
     """For each state of Q (s, nq), the velocities whose joints take part in a motion without inertia; needs ``is_positive``.
 

@@ -14,6 +14,7 @@ from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.assemble import assemble
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.garbage import garbage_collection_paused
+from urdf_gibbs.robot.inertias import report_inertias
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf, read
@@ -113,6 +114,7 @@ def read_root(root: xml.Element, findings: Findings) -> Urdf:
         from urdf_gibbs.robot.flexible import check_flexible, read_flexible
 
         urdf.flexible = check_flexible(urdf, read_flexible(root, findings))
+    report_inertias(urdf, urdf.doubts)
     return urdf
 
 

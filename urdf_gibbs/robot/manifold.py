@@ -1,4 +1,4 @@
-"""Configurations as points of a manifold: neutral, random, integrate, difference, rates of q and velocities, and Pinocchio's coordinates.
+"""Configurations as points of a manifold: neutral, random, integrate, difference, rates of q and velocities.
 
 All functions are vectorised over leading axes. Quaternions are (x y z w).
 """
@@ -174,33 +174,6 @@ def normalise(joints: Joints, q: Array, *rate: Array) -> None:
             norm = np.linalg.norm(q[..., own], axis=-1, keepdims=True)
             for array in (q, *rate):
                 array[..., own] /= norm
-
-
-def q_to_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:
-    q = wide(q, nq, "q")
-    parts = [np.empty((*q.shape[:-1], 0))]
-    for joint in _free(joints):
-        own = q[..., joint.iq : joint.iq + joint.nq]
-        if joint.type in ("continuous", "planar"):
-            own = np.concatenate([own[..., :-1], np.cos(own[..., -1:]), np.sin(own[..., -1:])], axis=-1)
-        parts.append(own)
-    return np.concatenate(parts, axis=-1)
-
-
-def q_from_pinocchio(joints: Joints, nq: int, q: ArrayLike) -> Array:
-    free = list(_free(joints))
-    extra = sum(joint.type in ("continuous", "planar") for joint in free)
-    q = wide(q, nq + extra, "Pinocchio's q")
-    out = np.empty((*q.shape[:-1], nq))
-    i = 0
-    for joint in free:
-        target = out[..., joint.iq : joint.iq + joint.nq]
-        target[..., :] = q[..., i : i + joint.nq]
-        i += joint.nq
-        if joint.type in ("continuous", "planar"):
-            target[..., -1] = np.arctan2(q[..., i], q[..., i - 1])
-            i += 1
-    return out
 
 
 def quaternion_error(joints: Joints, q: Array) -> tuple[str, float]:

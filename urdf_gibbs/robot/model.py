@@ -19,8 +19,9 @@ from urdf_gibbs.arguments import whole
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.extras import extras_named
 from urdf_gibbs.frozen import read_only
-from urdf_gibbs.names import Base, JointType, KernelName, Method, Theme, UpAxis
+from urdf_gibbs.names import Base, JointType, KernelName, Method, Reference, Theme, UpAxis
 from urdf_gibbs.robot import manifold
+from urdf_gibbs.robot.beside_pinocchio import BesidePinocchio
 from urdf_gibbs.robot.branches import Branches
 from urdf_gibbs.robot.derived import Derivable
 from urdf_gibbs.robot.findings import Finding
@@ -39,7 +40,7 @@ VELOCITY_SUFFIXES = {6: ("vx", "vy", "vz", "wx", "wy", "wz"), 3: ("vx", "vy", "w
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(Derivable):
+class Robot(BesidePinocchio, Derivable):
     """A robot read from a URDF by ``load``: pure data. Immutable; arrays are read-only. What is made from it hangs beside it (derived.py).
 
     Coordinates: q (nq) and v (nv), joints depth first, siblings in the byte order of their names. A floating joint has
@@ -220,34 +221,6 @@ class Robot(Derivable):
         """
         return manifold.difference(self.joints, self.nq, self.nv, q0, q1)
 
-    def q_to_pinocchio(self, q: ArrayLike) -> Array:
-        """Pinocchio's configuration: cos and sin for continuous joints and planar angles.
-
-        Args:
-            q: Coordinates (..., nq).
-
-        Returns:
-            Pinocchio's (..., its nq).
-
-        Raises:
-            ArgumentError: The array has a wrong type or shape.
-        """
-        return manifold.q_to_pinocchio(self.joints, self.nq, q)
-
-    def q_from_pinocchio(self, q: ArrayLike) -> Array:
-        """Our configuration from Pinocchio's; angles come out in (-pi, pi].
-
-        Args:
-            q: Pinocchio's (..., its nq).
-
-        Returns:
-            Coordinates (..., nq).
-
-        Raises:
-            ArgumentError: The array has a wrong type or shape.
-        """
-        return manifold.q_from_pinocchio(self.joints, self.nq, q)
-
     def kernel(
         self,
         name: KernelName,
@@ -255,6 +228,7 @@ class Robot(Derivable):
         gravity: ArrayLike | None = EARTH_GRAVITY,
         frame: str = "",
         point: ArrayLike = (0.0, 0.0, 0.0),
+        reference: Reference = "world_aligned",
         parameters: bool = False,
         pairs: Iterable[Sequence[int | str]] = (),
         method: Method = "compiled",
@@ -270,6 +244,7 @@ class Robot(Derivable):
             gravity: (3,) in the world [m/s^2], which is baked in; None makes it the last input: ``kernel(q, v, gravity)``.
             frame: The link of a Jacobian or placement.
             point: (3,) in the link's frame [m], of a Jacobian.
+            reference: Of a Jacobian: "world_aligned", "world" or "local", see ``jacobian``.
             parameters: True makes inertial parameters, shaped as ``robot.parameters.ravel()``, the last input:
                 ``kernel(q, v, parameters)``.
             pairs: (row, column) of elements of M, indices from 0 or velocity names.
@@ -280,11 +255,12 @@ class Robot(Derivable):
 
         Raises:
             ArgumentError: An argument has a wrong type, shape or value, or does not go with another.
-            UnknownNameError: There is no such kernel, method, link or velocity.
+            UnknownNameError: There is no such kernel, method, link, reference or velocity.
         """
         from urdf_gibbs.engine.kernel import kernel
 
-        return kernel(self, name, gravity=gravity, frame=frame, point=point, parameters=parameters, pairs=pairs, method=method)
+        options: dict[str, Any] = {"frame": frame, "point": point, "reference": reference, "parameters": parameters, "pairs": pairs}
+        return kernel(self, name, gravity=gravity, method=method, **options)
 
     def view(
         self,

@@ -9,7 +9,8 @@ import numpy as np
 from urdf_gibbs.arguments import shown
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.plausible import check_inertia, check_limits, checked_axis
+from urdf_gibbs.robot.inertias import report_inertias
+from urdf_gibbs.robot.plausible import Doubt, check_limits, checked_axis, inertia_doubt
 from urdf_gibbs.robot.spatial import IDENTITY, Inertia, Pose, multiply, transpose
 from urdf_gibbs.robot.urdf import (
     JOINT_TYPES,
@@ -30,8 +31,9 @@ def read_object(source: Any) -> Urdf:
         raise ArgumentError(f"{found}, expected a path, XML text, or a loaded urchin or urdfpy object")
     findings = Findings(f"<{type(source).__module__.split('.')[0]} object {source.name}>")
     urdf = Urdf(source.name or "", findings.file, findings)
-    urdf.links = [_link(link, findings) for link in source.links]
+    urdf.links = [_link(link, findings, urdf.doubts) for link in source.links]
     urdf.joints = [_joint(joint, findings) for joint in source.joints if _known(joint, findings)]
+    report_inertias(urdf, urdf.doubts)
     return urdf
 
 
@@ -49,12 +51,10 @@ def _pose(matrix: Any) -> Pose:
     return tuple(array[:3, :3].ravel().tolist()), tuple(array[:3, 3].tolist())
 
 
-def _link(link: Any, findings: Findings) -> Link:
+def _link(link: Any, findings: Findings, doubts: list[Doubt]) -> Link:
     what = f'link "{link.name}"'
     inertial = None
-    if link.inertial is None:
-        findings.warning("no-inertial", 0, what, "no inertial", "mass and inertia; it counts as zero mass")
-    else:
+    if link.inertial is not None:
         mass = float(link.inertial.mass)
         matrix = np.asarray(link.inertial.inertia, dtype=float)
         if not (np.isfinite(mass) and np.isfinite(matrix).all()):
@@ -72,8 +72,10 @@ def _link(link: Any, findings: Findings) -> Link:
                 )
             R, com = _pose(link.inertial.origin)
             inertia = multiply(multiply(R, tuple(matrix.ravel().tolist())), transpose(R))
-            check_inertia(findings, 0, what, mass, inertia)
             inertial = Inertia(mass, com, inertia)
+            doubt = inertia_doubt(link.name, 0, inertial)
+            if doubt is not None:
+                doubts.append(doubt)
     return Link(link.name, inertial, _shapes(link.visuals), _shapes(link.collisions))
 
 

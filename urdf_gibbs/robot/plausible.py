@@ -1,11 +1,12 @@
-"""Plausibility checks of joint axes, joint limits and link inertias."""
+"""Plausibility checks of joint axes, joint limits and single inertias."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.spatial import Vec3
+from urdf_gibbs.robot.spatial import Inertia, Vec3
 
 
 def checked_axis(findings: Findings, line: int, what: str, axis: Vec3) -> Vec3:
@@ -28,35 +29,46 @@ def check_limits(findings: Findings, line: int, what: str, lower: float, upper: 
         findings.warning("inverted-limits", line, f"{what} <limit>", f"lower {lower:g} above upper {upper:g}", "lower at most upper")
 
 
-def check_inertia(findings: Findings, line: int, what: str, mass: float, inertia: tuple[float, ...]) -> None:
+FULL_TURN = 2.0 * math.pi + 0.01  # rad
+
+
+def check_angles(findings: Findings, line: int, what: str, rpy: Vec3) -> None:
+    """Of angles above a full turn: they are mostly degrees."""
+    fits = ", ".join(f"{math.radians(angle):.4g}" for angle in rpy)
+    expected = f"radians, a full turn at most; {fits} if they are degrees"
+    findings.warning("angle-range", line, f"{what} <origin>", f'rpy="{" ".join(f"{angle:g}" for angle in rpy)}"', expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is wrong with the inertia of a link; ``size`` [kg m^2]: by how much."""
+
+    link: str
+    line: int
+    code: str
+    value: str
+    expected: str
+    size: float
+
+
+def inertia_doubt(link: str, line: int, body: Inertia) -> Doubt | None:
     """Physics of one inertia about its centre of mass: positive, and each principal moment at most the sum of the others."""
-    xx, xy, xz, _, yy, yz, _, _, zz = inertia
+    xx, xy, xz, _, yy, yz, _, _, zz = body.inertia
     if xy == xz == yz == 0.0:
         moments = sorted((xx, yy, zz))
     else:
         moments = symmetric_eigenvalues(xx, xy, xz, yy, yz, zz)
     low, mid, high = moments
     slack = 1e-6 * max(abs(low), abs(high))  # files have about six digits
+    told = f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}"
     if low < -slack:
-        findings.warning(
-            "indefinite-inertia", line, f"{what} <inertia>", f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}", "none of them negative"
-        )
-    elif high > low + mid + slack:
-        findings.warning(
-            "triangle-inequality",
-            line,
-            f"{what} <inertia>",
-            f"principal moments {low:.4g}, {mid:.4g}, {high:.4g}",
-            "each at most the sum of the other two",
-        )
-    if mass == 0.0 and high > 0.0:
-        findings.warning(
-            "massless-inertia",
-            line,
-            f"{what} <inertia>",
-            f"largest moment {high:.4g} with zero mass",
-            "a mass; the inertia is used as it is",
-        )
+        return Doubt(link, line, "indefinite-inertia", told, "none of them negative", -low)
+    if high > low + mid + slack:
+        return Doubt(link, line, "triangle-inequality", told, "each at most the sum of the other two", high - low - mid)
+    if body.mass == 0.0 and high > 0.0:
+        found = f"largest moment {high:.4g} with zero mass"
+        return Doubt(link, line, "massless-inertia", found, "a mass; the inertia is used as it is", high)
+    return None
 
 
 def symmetric_eigenvalues(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> list[float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from urdf_gibbs.robot.findings import Findings
-from urdf_gibbs.robot.plausible import check_inertia, check_limits, checked_axis
+from urdf_gibbs.robot.plausible import FULL_TURN, Doubt, check_angles, check_limits, checked_axis, inertia_doubt
 from urdf_gibbs.robot.spatial import (
     EYE3,
     IDENTITY,
@@ -32,17 +32,24 @@ WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 ONE_DOF = ("revolute", "continuous", "prismatic")
 BOUNDED = ("revolute", "prismatic")  # by lower and upper, which default to 0 there and mean nothing elsewhere
 
+SOLIDS = ("box", "cylinder", "sphere", "capsule", "mesh")
+
 INFINITY = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """``kind`` box (size), cylinder or capsule (radius, length), sphere (radius) or mesh (filename, scale); lengths in m."""
+    """``kind`` box (size), cylinder or capsule (radius, length), sphere (radius) or mesh (filename, scale); lengths in m.
+
+    "unread": one that the file gives wrongly, which is left out of pictures and contacts; ``filename`` is what the file names or calls
+    it, ``problem`` a sentence on what is wrong.
+    """
 
     kind: str
     size: tuple[float, ...] = ()
     filename: str = ""
     scale: Vec3 = (1.0, 1.0, 1.0)
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Link:
     visuals: tuple[Shape, ...] = ()
     collisions: tuple[Shape, ...] = ()
     line: int = 0
+    inertial_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,7 @@ class Urdf:
     joints: list[UrdfJoint] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)  # joints of which only the name could be read
     flexible: dict[str, Specification] = field(default_factory=dict)  # by link
+    doubts: list[Doubt] = field(default_factory=list)  # of inertias, until the joints are known
 
 
 def read(root: Element, findings: Findings) -> Urdf:
@@ -133,6 +142,7 @@ def read(root: Element, findings: Findings) -> Urdf:
                 urdf.joints.append(joint)
             else:
                 urdf.unread.add(element.attributes.get("name", ""))
+    urdf.doubts = reader.doubts
     return urdf
 
 
@@ -142,6 +152,8 @@ class Reader:
     def __init__(self, findings: Findings, materials: dict[str, Element]) -> None:
         self.findings = findings
         self.materials = materials
+        self.doubts: list[Doubt] = []
+        self.problems: list[str] | None = None  # of the visual or collision that is read, which is then left out
 
     # numbers ------------------------------------------------------------------------------------
 
@@ -150,7 +162,7 @@ class Reader:
         if text is None:
             if default is not None:
                 return default
-            self.findings.error("missing", element.line, f"{what} <{element.tag}>", f"no {attribute}", f'{attribute}="a number"')
+            self._mistake("missing", element, what, f"no {attribute}", f'{attribute}="a number"')
             return 0.0
         try:
             value = float(text)
@@ -179,7 +191,15 @@ class Reader:
             expected += ": an unexpanded xacro expression; expand it with 'xacro FILE.xacro > FILE.urdf'"
         elif "," in text:
             expected += " with a decimal point, separated by blanks"
-        self.findings.error("bad-number", element.line, f"{what} <{element.tag}>", f'{attribute}="{text}"', expected)
+        self._mistake("bad-number", element, what, f'{attribute}="{text}"', expected)
+
+    def _mistake(self, code: str, element: Element, what: str, value: str, expected: str) -> None:
+        """An error; in a visual or a collision, which no dynamics need, a warning, and the shape is left out."""
+        if self.problems is None:
+            self.findings.error(code, element.line, f"{what} <{element.tag}>", value, expected)
+            return
+        self.problems.append(f"{value}, expected {expected}")
+        self.findings.warning("bad-geometry", element.line, f"{what} <{element.tag}>", value, f"{expected}; the shape is left out")
 
     def origin(self, parent: Element, what: str) -> Pose:
         element = self.only(parent, "origin", what)
@@ -187,6 +207,8 @@ class Reader:
             return IDENTITY
         xyz = self.vector(element, what, "xyz", ZERO3)
         rpy = self.vector(element, what, "rpy", ZERO3)
+        if max(map(abs, rpy)) > FULL_TURN:
+            check_angles(self.findings, element.line, what, rpy)
         if rpy == ZERO3:
             return IDENTITY if xyz == ZERO3 else (EYE3, xyz)
         return rotation_from_rpy(*rpy), xyz
@@ -215,15 +237,15 @@ class Reader:
         if name is None:
             return None
         what = f'link "{name}"'
-        inertial = self.inertial(element, what)
+        inertial = self.inertial(element, name, what)
         visuals = self.shapes(element, "visual", what)
-        return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line)
+        line = next((child.line for child in element.children if child.tag == "inertial"), 0)
+        return Link(name, inertial, visuals, self.shapes(element, "collision", what), element.line, line)
 
-    def inertial(self, link: Element, what: str) -> Inertia | None:
+    def inertial(self, link: Element, name: str, what: str) -> Inertia | None:
         errors = self.findings.mistakes
         element = self.only(link, "inertial", what)
         if element is None:
-            self.findings.warning("no-inertial", link.line, what, "no <inertial>", "mass and inertia; it counts as zero mass")
             return None
         R, com = self.origin(element, what)
         mass_element, inertia_element = self.only(element, "mass", what), self.only(element, "inertia", what)
@@ -245,9 +267,11 @@ class Reader:
         inertia = (xx, xy, xz, xy, yy, yz, xz, yz, zz)
         if R is not EYE3:
             inertia = multiply(multiply(R, inertia), transpose(R))
-        if self.findings.mistakes == errors:
-            check_inertia(self.findings, inertia_element.line, what, mass, inertia)
-        return Inertia(mass, com, inertia)
+        body = Inertia(mass, com, inertia)
+        doubt = inertia_doubt(name, inertia_element.line, body) if self.findings.mistakes == errors else None
+        if doubt is not None:
+            self.doubts.append(doubt)
+        return body
 
     def shapes(self, link: Element, tag: str, what: str) -> tuple[Shape, ...]:
         shapes = []
@@ -260,28 +284,43 @@ class Reader:
 
     def shape(self, element: Element, what: str) -> Shape | None:
         geometry_element = self.only(element, "geometry", what)
-        if geometry_element is None or not geometry_element.children:
-            self.findings.warning(
-                "no-geometry", element.line, what, "no geometry", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored"
-            )
+        solid = geometry_element.children[0] if geometry_element is not None and geometry_element.children else None
+        if solid is None or solid.tag not in SOLIDS:
+            line, value = (element.line, "no geometry") if solid is None else (solid.line, f"<{solid.tag}>")
+            self.findings.warning("no-geometry", line, what, value, "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored")
             return None
-        solid = geometry_element.children[0]
-        if solid.tag == "mesh":
-            geometry = Geometry("mesh", (), solid.attributes.get("filename", ""), self.vector(solid, what, "scale", (1.0, 1.0, 1.0)))
-        elif solid.tag == "box":
-            geometry = Geometry("box", self.vector(solid, what, "size", ZERO3))
-        elif solid.tag == "sphere":
-            geometry = Geometry("sphere", (self.number(solid, what, "radius"),))
-        elif solid.tag in ("cylinder", "capsule"):
-            geometry = Geometry(solid.tag, (self.number(solid, what, "radius"), self.number(solid, what, "length")))
-        else:
-            self.findings.warning(
-                "no-geometry", solid.line, what, f"<{solid.tag}>", "<box>, <cylinder>, <sphere>, <capsule> or <mesh>; it is ignored"
-            )
-            return None
+        self.problems = []
+        geometry = self.geometry(solid, what)
+        pose = self.origin(element, what)
+        if self.problems:
+            named = solid.attributes.get("filename") or f"<{solid.tag}>"
+            geometry = Geometry("unread", (), named, problem="; ".join(self.problems))
+        self.problems = None
         material = self.only(element, "material", what)
         name, rgba, texture = self.material(material) if material is not None else ("", None, "")
-        return Shape(geometry, self.origin(element, what), element.attributes.get("name", ""), name, rgba, texture, element.line)
+        return Shape(geometry, pose, element.attributes.get("name", ""), name, rgba, texture, element.line)
+
+    def geometry(self, solid: Element, what: str) -> Geometry:
+        if solid.tag == "mesh":
+            if "filename" not in solid.attributes:
+                self._mistake("missing", solid, what, "no filename", 'filename="..."')
+            scale = self.vector(solid, what, "scale", (1.0, 1.0, 1.0))
+            if not all(scale):
+                self._mistake("bad-number", solid, what, f'scale="{solid.attributes["scale"]}"', "three numbers other than zero")
+            return Geometry("mesh", (), solid.attributes.get("filename", ""), scale)
+        if solid.tag == "box":
+            if "size" not in solid.attributes:
+                self._mistake("missing", solid, what, "no size", 'size="three numbers"')
+            size: tuple[float, ...] = self.vector(solid, what, "size", ZERO3)
+            if min(size) < 0.0:
+                self._mistake("bad-number", solid, what, f'size="{solid.attributes["size"]}"', "three numbers, none below zero")
+            return Geometry("box", size)
+        keys = ("radius",) if solid.tag == "sphere" else ("radius", "length")
+        size = tuple(self.number(solid, what, key) for key in keys)
+        for key, value in zip(keys, size, strict=True):
+            if value < 0.0:
+                self._mistake("bad-number", solid, what, f'{key}="{solid.attributes[key]}"', "zero or more")
+        return Geometry(solid.tag, size)
 
     def material(self, element: Element) -> tuple[str, tuple[float, ...] | None, str]:
         name = element.attributes.get("name", "")

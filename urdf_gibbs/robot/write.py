@@ -148,8 +148,8 @@ def _link(link: Link) -> str:
         mass, com, inertia = link.inertial
         entries = _attributes(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (inertia[i] for i in (0, 1, 2, 4, 5, 8)), strict=True))
         parts.append(f'<inertial><origin xyz="{_numbers(com)}"/><mass value="{mass!r}"/><inertia{entries}/></inertial>')
-    parts += [_shape(shape, "visual") for shape in link.visuals]
-    parts += [_shape(shape, "collision") for shape in link.collisions]
+    parts += [_shape(shape, "visual") for shape in link.visuals if shape.geometry.kind != "unread"]
+    parts += [_shape(shape, "collision") for shape in link.collisions if shape.geometry.kind != "unread"]
     return f"  <link name={quoteattr(link.name)}>{''.join(parts)}</link>\n"
 
 

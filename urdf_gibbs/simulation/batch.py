@@ -235,26 +235,34 @@ def advance_one(s: System, st: State, r: Record, b: Batch) -> int:
     return advance_steps(s, st, r, 1) if b.in_time else advance(s, st, r, 1)
 
 
+@jit
+def go_on_with_run(s: System, st: State, r: Record, b: Batch) -> int:
+    """Begin the run b.at, or one more step of it: PAUSED where it goes on, else its end, FINISHED or a status; b.at is then the next."""
+    status = PAUSED
+    if not b.running:
+        found = begin(s, st, r, b)
+        status = PAUSED if found == OK else found
+        b.running = 1
+    else:
+        impacts = st.impacts
+        status = advance_one(s, st, r, b)
+        note(st, r, b, impacts)
+    if status != PAUSED:
+        finish(s, st, b, status)
+        b.at += 1
+        b.running = 0
+    return status
+
+
 @entry(System, State, Record, Batch, int, part="runs")
 def go_on(s: System, st: State, r: Record, b: Batch, steps: int) -> int:
     """Go on with the runs: FINISHED after the last, PAUSED after ``steps`` steps, else the status of run b.at - 1, which has failed."""
     left = steps
     while b.at < b.duration.shape[0]:
-        status = PAUSED
-        if not b.running:
-            found = begin(s, st, r, b)
-            status = PAUSED if found == OK else found
-            b.running = 1
-        while status == PAUSED:
-            if left <= 0:
-                return PAUSED
-            left -= 1
-            impacts = st.impacts
-            status = advance_one(s, st, r, b)
-            note(st, r, b, impacts)
-        finish(s, st, b, status)
-        b.at += 1
-        b.running = 0
-        if status != FINISHED:
+        if left <= 0:
+            return PAUSED
+        left -= 1
+        status = go_on_with_run(s, st, r, b)
+        if status not in (PAUSED, FINISHED):
             return status
     return FINISHED

@@ -259,7 +259,12 @@ def _touching(
     if on_soil:
         resolved = tuple(point for point in resolved if point.rim == 0.0)
     elif walls and not resolved:
-        raise ArgumentError(f"{robot.name or 'the robot'} has no moving joint origin and no tip to touch a wall; expected points=")
+        what = (
+            "no collision shape that moves and can be read"
+            if points == "collision"
+            else "no moving joint origin and no tip to touch a wall"
+        )
+        raise ArgumentError(f"{robot.name or 'the robot'} has {what}; expected points=[(link, (x, y, z)), ...], places on its links")
     return resolved, find_pairs(robot, resolved) if pairs == AUTO else resolve_pairs(robot, resolved, pairs)
 
 

@@ -255,6 +255,17 @@ def propose_step(s: System, st: State, tiny: float, by_function: bool) -> float:
 
 
 @jit
+def next_own_step(s: System, st: State) -> float:
+    """The length of the step that ``advance`` tries next by the robot's own code, in flight; 0 where it does something else."""
+    if s.code.step == 0 or st.fresh == 0 or st.together > 0 or st.held_count > 0 or st.controller_rate > 0.0:
+        return 0.0
+    tiny = NEGLIGIBLE * max(1.0, abs(st.time))
+    if st.end - st.time <= tiny or must_resolve(s, st):
+        return 0.0
+    return propose_step(s, st, tiny, any_wall_function(s))
+
+
+@jit
 def reject(st: State, length: float) -> int:
     """Reject the step; it is tried again with this length."""
     st.step_length = length

@@ -35,7 +35,7 @@ APART, LEAVING, RESTING = range(3)  # State.mode: how a contact starts a step
 GAP, RATE, ACCEL, GRADIENT, SPEED = range(5)
 SPIN, TRAVEL, LEVER, HUB, DISTANCE, SLIDE = range(6)  # columns of State.turning
 RTOL, ATOL = range(2)  # State.tolerance
-LENGTH, ERROR = range(2)  # State.trial
+LENGTH, ERROR, COMPUTED_LENGTH, COMPUTED_ERROR = range(4)  # State.trial
 STRUCK, ROUNDS, LAW, CYCLE = range(4)  # columns of Record.impact_counts
 TIME, CERTIFICATE, KINETIC_BEFORE, KINETIC_AFTER, POTENTIAL, IMPACT_WIDTH = range(6)  # columns of Record.impact_numbers
 # Columns of Record.contact_numbers; a velocity is (3,), followed by its normal component.
@@ -172,7 +172,9 @@ class State(Struct):
     dense: Int  # 1: interpolants are wanted
     tolerance: Float1  # (2,) RTOL, ATOL
     # the step that is being tried
-    trial: Float1  # (2,) LENGTH of the last step, and its ERROR relative to the tolerance (-1: not yet known)
+    # (4,) LENGTH of the last step, and its ERROR relative to the tolerance (-1: not yet known); the same of one that has been computed
+    # in advance (0: none)
+    trial: Float1
     table: Int1  # (9,) addresses for the robot's own step
     y: Float1  # (n,) q and v at the start of the step
     new: Float1  # (n,) q and v at its end

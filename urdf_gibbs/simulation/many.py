@@ -1,4 +1,7 @@
-"""Many runs of one simulation in compiled code, on any number of threads: the machine code is shared, each thread has its own memory."""
+"""Many runs of one simulation in compiled code, on any number of threads: the machine code is shared, each thread has its own memory.
+
+Where there are enough of them, each thread goes on with LANES runs at a time, whose steps in flight share SIMD instructions.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,20 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.arguments import listed, whole
 from urdf_gibbs.contact.candidates import Candidates
+from urdf_gibbs.engine.emit import LANES
+from urdf_gibbs.engine.kernel import Compiled, kernel_of
+from urdf_gibbs.engine.objects import Code
+from urdf_gibbs.engine.quantity import Options
 from urdf_gibbs.engine.threads import run_on_threads
 from urdf_gibbs.errors import ArgumentError, SimulationError
 from urdf_gibbs.simulation import batch
 from urdf_gibbs.simulation.batch import TOO_DEEP, Batch, go_on
+from urdf_gibbs.simulation.batch_lanes import Lanes, Place, go_on_in_lanes
 from urdf_gibbs.simulation.description import Description
 from urdf_gibbs.simulation.failure import cause_of, reason_of
 from urdf_gibbs.simulation.friction_layout import STATIC
-from urdf_gibbs.simulation.layout import CHATTER, FINISHED, PAUSED
+from urdf_gibbs.simulation.lane_step import lane_step, widths
+from urdf_gibbs.simulation.layout import CHATTER, FINISHED, PARAMETERS, PAUSED
 from urdf_gibbs.simulation.program import Machine, Program
 from urdf_gibbs.simulation.runs import Outcomes, Runs
 from urdf_gibbs.simulation.simulator import Simulator, simulator_of, too_deep
@@ -31,6 +40,8 @@ Array = NDArray[np.float64]
 
 PIECE = 256  # runs that one thread takes at a time, at most
 PIECES_PER_THREAD = 8
+IN_LANES_FROM = 64  # runs: fewer are done before code for lanes is compiled
+WORTH_LANES = 5  # operations of the forward dynamics: a mass that only slides has nothing to share
 POLL_INTERVAL = 0.05  # s between two looks for Ctrl-C
 FIRST_STEPS, FEWEST_STEPS, MOST_STEPS = 512, 16, 1_000_000  # of a call of compiled code
 
@@ -39,7 +50,8 @@ class Many:
     """Many runs of one simulation: made ready once, then run as often as wanted, from several threads at once if wanted.
 
     A run is bit for bit the run of a Simulator(..., dense=False) with the same values, for any order, number of threads and division
-    into calls. Where inertial parameters or walls vary it is so up to rounding, as their numbers are no part of the machine code then.
+    into calls, whether it shares SIMD lanes with others or not. Where inertial parameters or walls vary it is so up to rounding, as
+    their numbers are no part of the machine code then.
 
     Args:
         simulation: What is run; its ``dense`` and ``memory`` do not matter, as no motion is kept.
@@ -74,6 +86,7 @@ class Many:
             self.description, self._candidates, "parameters" in self.vary, "friction" in self.vary, "walls" not in self.vary
         )
         self._idle: list[_Workspace] = []
+        self._lane_code: tuple[Code, int] | None = None
 
     def run(self, runs: Runs, *, threads: int = 1, first_impacts: int = 0, progress: Callable[[int], None] | None = None) -> Outcomes:
         """Run them all.
@@ -94,6 +107,8 @@ class Many:
             KeyboardInterrupt: After Ctrl-C; what was run by this call is lost.
         """
         rows = self._varied.rows(runs)
+        if len(rows) >= IN_LANES_FROM:
+            self._prepare_lanes()
         task = _Task(self, rows, whole(first_impacts, 0, "first_impacts"), progress)
         threads, count = whole(threads, 1, "threads"), len(task.runs)
         size = max(1, min(PIECE, -(-count // (PIECES_PER_THREAD * threads)) if threads > 1 else PIECE))
@@ -146,6 +161,15 @@ class Many:
         friction.acts = bool(friction.rough or friction.joints < len(simulator._candidates.points))
         return simulator.run(rows.q[run], rows.v[run], float(rows.duration[run]))
 
+    def _prepare_lanes(self) -> None:
+        """Compile what steps of LANES runs need, where this robot flies by code of its own."""
+        if self._lane_code is not None or self._machine.step is None:
+            return
+        inner = kernel_of(self.robot, "forward_dynamics", Options(parametric=self._machine.parameters, free_gravity=True))
+        if isinstance(inner, Compiled) and inner.lanes and inner.work >= WORTH_LANES:
+            constants = PARAMETERS + (self.robot.parameters.size if self._machine.parameters else 0)
+            self._lane_code = lane_step(self.robot, constants), inner.batch_address()
+
     def _take(self) -> _Workspace:
         try:
             return self._idle.pop()
@@ -163,15 +187,26 @@ class _Workspace:
         self.candidates: Candidates = replace(shared, contacts=contacts, surfaces=surfaces)
         self.program = Program(many.description, self.candidates, many._machine)
         self.constants = self.program.system.constants.copy()
-        self.steps = FIRST_STEPS
         parts = {name: getattr(self.program, name)._integers for name in ("system", "state", "record")}
         before = {f"{name}_before": words.copy() for name, words in parts.items()}
         self.fields = {**parts, **before, "since": np.zeros(len(self.candidates.points)), "in_time": int(many.description.steps_in_time)}
 
-    def go_on(self, work: Batch) -> int:
-        """Go on with the runs for a moment."""
-        program, begun = self.program, clock.perf_counter()
-        status = int(go_on(program.system, program.state, program.record, work, self.steps))
+
+def _place(space: _Workspace, work: Batch) -> Place:
+    program = space.program
+    return Place(system=program.system, state=program.state, record=program.record, batch=work)
+
+
+class _Moments:
+    """Calls of compiled code, each of about POLL_INTERVAL, so that Ctrl-C is heard."""
+
+    def __init__(self) -> None:
+        self.steps = FIRST_STEPS
+
+    def call(self, function: Callable[..., Any], *structs: Any) -> int:
+        """Go on for a moment: the status."""
+        begun = clock.perf_counter()
+        status = int(function(*structs, self.steps))
         if status == PAUSED:
             took = clock.perf_counter() - begun
             self.steps = int(min(MOST_STEPS, max(FEWEST_STEPS, min(4.0 * self.steps, self.steps * POLL_INTERVAL / max(took, 1e-9)))))
@@ -199,24 +234,46 @@ class _Task:
         """Run ``runs[first:last]``."""
         if self.stopped.is_set() or last <= first:
             return
-        space = self._many._take()
+        lanes = self._many._lane_code is not None and last - first >= LANES
+        bounds = np.linspace(first, last, (LANES if lanes else 1) + 1).astype(int)
+        spaces = [self._many._take() for _ in bounds[1:]]
+        works = [self._work(space, a, b) for space, a, b in zip(spaces, bounds[:-1], bounds[1:], strict=True)]
+        shared = self._lanes(spaces[0]) if lanes else None
+        places = [_place(space, work) for space, work in zip(spaces, works, strict=True)]
+        first_place = places[0]
+        alone = first_place.system, first_place.state, first_place.record, first_place.batch
+        moments, status = _Moments(), PAUSED
+        while status != FINISHED and not self.stopped.is_set():
+            status = moments.call(go_on, *alone) if shared is None else moments.call(go_on_in_lanes, *places, shared)
+            if status not in (FINISHED, PAUSED):
+                place = 0 if shared is None else shared.failed
+                run = int(self.runs[bounds[place] + works[place].at - 1])
+                self._reasons[run] = self._reason(spaces[place], status, run)
+        self._many._idle += spaces
+        if self._progress is not None and status == FINISHED:
+            self._progress(last - first)
+
+    def _work(self, space: _Workspace, first: int, last: int) -> Batch:
+        """Some of the runs, for this memory."""
         which, rows = self.runs[first:last], self._rows
-        work = Batch(
+        return Batch(
             start=np.hstack([rows.q[which], rows.v[which]]),
             duration=rows.duration[which],
             **self._many._varied.inputs(rows, which, space.constants),
             **space.fields,
             **{name: array[first:last] for name, array in self._results.items()},
         )
-        status = PAUSED
-        while status != FINISHED and not self.stopped.is_set():
-            status = space.go_on(work)
-            if status not in (FINISHED, PAUSED):
-                run = int(which[work.at - 1])
-                self._reasons[run] = self._reason(space, status, run)
-        self._many._idle.append(space)
-        if self._progress is not None and status == FINISHED:
-            self._progress(last - first)
+
+    def _lanes(self, space: _Workspace) -> Lanes:
+        code, forward = self._many._lane_code  # type: ignore[misc]
+        numbers = LANES * sum(widths(self._many.robot, len(space.constants)).values())
+        return Lanes(
+            step=code.address("lanes"),
+            forward=forward,
+            tables=np.zeros(LANES, np.int64),
+            trials=np.zeros(LANES, np.int64),
+            rows=np.zeros(numbers),
+        )
 
     def _reason(self, space: _Workspace, status: int, run: int) -> str:
         """Why the last run in this memory has stopped."""

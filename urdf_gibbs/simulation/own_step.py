@@ -1,13 +1,14 @@
 """Machine code for a step of one robot: DOP853 unrolled for its number of coordinates, calling its forward dynamics.
 
-    int64_t step(void *table[9], double trial[2])
-    int64_t dense(void *table[9], double trial[2])
+    int64_t step(void *table[9], double trial[4])
+    int64_t dense(void *table[9], double trial[4])
 
 for flight without held contacts, under a constant torque. Both do what ``step`` and ``dense_coefficients`` (flight.py) do in general.
 Coefficients are constants here; sums over stages run in lanes of four coordinates and start with the oldest stage, so that little is left
 to do when the newest derivative arrives. The table holds what TABLE names: a C function and arrays of System and State. trial[0] is the
 length of the step; ``step`` writes its error relative to the tolerance to trial[1]. The status is 1 where the fast forward dynamics fail:
-then the general step, which has a fallback, is taken instead.
+then the general step, which has a fallback, is taken instead. Where a step of the length trial[2] has been computed already (lane_step.py),
+``step`` only takes its error from trial[3].
 
 The code depends on the layout of q and v only, and the forward dynamics are an argument: it compiles quickly however large the robot is.
 """
@@ -30,6 +31,7 @@ TABLE = ("forward", "y", "tau", "constants", "K", "new", "tolerance", "work", "F
 WRITTEN_OUT = 40  # up to this many coordinates the sums are straight-line code, beyond that loops over lanes
 INTRINSICS = """declare double @llvm.sqrt.f64(double)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
+declare <2 x double> @llvm.fma.v2f64(<2 x double>, <2 x double>, <2 x double>)
 """
 
 Body = Callable[[Any, int], None]  # arguments: an index (a number or the name of one), and the number of lanes
@@ -42,17 +44,22 @@ def own_step(robot: Robot) -> Code:
 
 def step_ir(robot: Robot) -> str:
     """The LLVM IR of the module."""
-    q_rate_is_v = _q_rate_is_v(robot)
+    q_rate_is_v = has_plain_rates(robot)
+    return "".join([head_ir(robot), _step_ir(robot, q_rate_is_v), _dense_ir(robot, q_rate_is_v)])
+
+
+def head_ir(robot: Robot) -> str:
+    """What the functions of a module call."""
     parts = [sincos_ir(), CLEARING, INTRINSICS]
-    if not q_rate_is_v:
+    if not has_plain_rates(robot):
         parts += [function_ir(_rates(robot), "rates", "internal"), _prepare_ir(robot)]
-    return "".join([*parts, _step_ir(robot, q_rate_is_v), _dense_ir(robot, q_rate_is_v)])
+    return "".join(parts)
 
 
 # positions and their rates ---------------------------------------------------------------------------
 
 
-def _q_rate_is_v(robot: Robot) -> bool:
+def has_plain_rates(robot: Robot) -> bool:
     """Whether every entry of q is the integral of the same entry of v."""
     free = [joint for joint in robot.joints if not joint.is_mimic]
     return all(joint.type not in ("planar", "floating") and joint.iq == joint.iv for joint in free)
@@ -93,7 +100,7 @@ def _prepare_ir(robot: Robot) -> str:
         parts = [f.value(f"load double, ptr {place}, align 8") for place in places]
         square = literal(0.0)
         for part in parts:
-            square = f.value(f"fadd contract double {square}, {f.value(f'fmul contract double {part}, {part}')}")
+            square = f.multiply_add(part, part, square)
         size = f.value(f"call double @llvm.sqrt.f64(double {square})")
         for place, part in zip(places, parts, strict=True):
             f.do(f"store double {f.value(f'fdiv double {part}, {size}')}, ptr {place}, align 8")
@@ -106,30 +113,56 @@ def _prepare_ir(robot: Robot) -> str:
 
 
 def _step_ir(robot: Robot, q_rate_is_v: bool) -> str:
-    f, n = _function(), robot.nq + robot.nv
-    for sums in ("%fives", "%threes"):
-        f.do(f"{sums} = alloca [{LANES} x double], align 32")
-        f.do(f"store {_vector(LANES)} zeroinitializer, ptr {sums}, align 32")
+    f = _function()
+    make_room_for_errors(f)
+    _return_computed_step(f)
     for i in range(1, STAGES + 1):
         _stage(f, robot, q_rate_is_v, i, "%new")
+    error = errors(f, robot.nq + robot.nv)
+    f.do(f"store double {error}, ptr {f.address('%trial', 1)}, align 8")
+    return _define(f, "step")
+
+
+def _return_computed_step(f: Function) -> None:
+    """Return where this step has been computed already, which counts once."""
+    f.do(f"%computed = load double, ptr {f.address('%trial', 2)}, align 8")
+    f.do(f"br i1 {f.value('fcmp oeq double %computed, %h')}, label %take, label %compute")
+    f.label("take")
+    f.do(f"store double {literal(0.0)}, ptr {f.address('%trial', 2)}, align 8")
+    error = f.value(f"load double, ptr {f.address('%trial', 3)}, align 8")
+    f.do(f"store double {error}, ptr {f.address('%trial', 1)}, align 8")
+    f.do("ret i64 0")
+    f.label("compute")
+
+
+def make_room_for_errors(f: Function) -> None:
+    """In the function's first block."""
+    for sums in ("%fives", "%threes"):
+        f.do(f"{sums} = alloca [{LANES} x double], align 32")
+
+
+def errors(f: Function, n: int) -> str:
+    """The error of the step relative to the tolerance."""
+    for sums in ("%fives", "%threes"):
+        f.do(f"store {_vector(LANES)} zeroinitializer, ptr {sums}, align 32")
     rtol = f.value("load double, ptr %tolerance, align 8")
     atol = f.value(f"load double, ptr {f.address('%tolerance', 1)}, align 8")
 
-    def errors(m: Any, width: int) -> None:
+    def add_errors(m: Any, width: int) -> None:
         V = _vector(width)
         sizes = [f.value(f"call {V} @llvm.fabs.{_suffix(width)}({V} {_load(f, base, m, width)})") for base in ("%y", "%new")]
         larger = f.value(f"select {_bool(width)} {f.value(f'fcmp ogt {V} {sizes[0]}, {sizes[1]}')}, {V} {sizes[0]}, {V} {sizes[1]}")
-        scaled = f.value(f"fmul contract {V} {_splat(f, rtol, width)}, {larger}")
-        scale = f.value(f"fdiv {V} {_constant(1.0, width)}, {f.value(f'fadd contract {V} {_splat(f, atol, width)}, {scaled}')}")
+        scale = _add_product(f, _splat(f, atol, width), _splat(f, rtol, width), larger, width)
+        inverse = f.value(f"fdiv {V} {_constant(1.0, width)}, {scale}")
         for row, sums in ((E5, "%fives"), (E3, "%threes")):
             total = ""
             for j in np.flatnonzero(row).tolist():
                 total = _add_product(f, total, _load(f, "%K", m, width, j * n), _constant(float(row[j]), width), width)
-            error = f.value(f"fmul {V} {total}, {scale}")
+            error = f.value(f"fmul {V} {total}, {inverse}")
             kept = f.value(f"load {V}, ptr {sums}, align {32 if width == LANES else 8}")
             f.do(f"store {V} {_add_product(f, kept, error, error, width)}, ptr {sums}, align {32 if width == LANES else 8}")
 
-    _for_each(f, n, "errors", errors)
+    _for_each(f, n, "errors", add_errors)
     totals = []
     for sums in ("%fives", "%threes"):
         parts = [f.value(f"load double, ptr {f.address(sums, lane)}, align 8") for lane in range(LANES)]
@@ -140,9 +173,7 @@ def _step_ir(robot: Robot, q_rate_is_v: bool) -> str:
     root = f.value(f"call double @llvm.sqrt.f64(double {f.value(f'fmul double {both}, {literal(float(n))}')})")
     error = f.value(f"fdiv double {f.value(f'fmul double %h, {five}')}, {root}")
     nothing = f.value(f"fcmp oeq double {both}, {literal(0.0)}")
-    error = f.value(f"select i1 {nothing}, double {literal(0.0)}, double {error}")
-    f.do(f"store double {error}, ptr {f.address('%trial', 1)}, align 8")
-    return _define(f, "step")
+    return f.value(f"select i1 {nothing}, double {literal(0.0)}, double {error}")
 
 
 def _dense_ir(robot: Robot, q_rate_is_v: bool) -> str:
@@ -188,6 +219,15 @@ def _define(f: Function, name: str) -> str:
 
 def _stage(f: Function, robot: Robot, q_rate_is_v: bool, i: int, state: str) -> None:
     """Row i of K, from y + h (A K)_i, which is written to ``state``; jumps to the label "refused" where forward dynamics fail."""
+    state_of_stage(f, robot, q_rate_is_v, i, state)
+    velocity, a = f.address(state, robot.nq), f.address("%K", i * (robot.nq + robot.nv) + robot.nq)
+    status = f.value(f"call i64 %forward(ptr {state}, ptr {velocity}, ptr %tau, ptr %constants, ptr {a})")
+    f.do(f"br i1 {f.value(f'icmp eq i64 {status}, 0')}, label %done{i}, label %refused")
+    f.label(f"done{i}")
+
+
+def state_of_stage(f: Function, robot: Robot, q_rate_is_v: bool, i: int, state: str) -> None:
+    """y + h (A K)_i in ``state``, and dq/dt there in row i of K."""
     nq, n = robot.nq, robot.nq + robot.nv
     weights = _weights(f, A[i])
 
@@ -198,14 +238,11 @@ def _stage(f: Function, robot: Robot, q_rate_is_v: bool, i: int, state: str) -> 
         _store(f, total, state, m, width)
 
     _for_each(f, n, f"stage{i}", combined)
-    velocity, rate = f.address(state, nq), f.address("%K", i * n)
+    rate = f.address("%K", i * n)
     if q_rate_is_v:
-        _for_each(f, nq, f"rate{i}", lambda m, width: _store(f, _load(f, velocity, m, width), rate, m, width))
+        copied(f, f.address(state, nq), rate, nq, f"rate{i}")
     else:
         f.do(f"call void @prepare(ptr {state}, ptr {rate})")
-    status = f.value(f"call i64 %forward(ptr {state}, ptr {velocity}, ptr %tau, ptr %constants, ptr {f.address(rate, nq)})")
-    f.do(f"br i1 {f.value(f'icmp eq i64 {status}, 0')}, label %done{i}, label %refused")
-    f.label(f"done{i}")
 
 
 # pieces ----------------------------------------------------------------------------------------------
@@ -233,14 +270,20 @@ def _for_each(f: Function, n: int, name: str, body: Body) -> None:
             body(m, width)
 
 
+def copied(f: Function, source: str, target: str, n: int, name: str) -> None:
+    """Copy n numbers."""
+    _for_each(f, n, name, lambda m, width: _store(f, _load(f, source, m, width), target, m, width))
+
+
 def _weights(f: Function, row: Any) -> dict[int, str]:
     """h times the nonzero entries of a row, by column."""
     return {j: f.value(f"fmul double %h, {literal(float(row[j]))}") for j in np.flatnonzero(row).tolist()}
 
 
 def _add_product(f: Function, total: str, x: str, weight: str, width: int) -> str:
-    product = f.value(f"fmul contract {_vector(width)} {x}, {weight}")
-    return f.value(f"fadd contract {_vector(width)} {total}, {product}") if total else product
+    if not total:
+        return f.value(f"fmul {_vector(width)} {x}, {weight}")
+    return f.multiply_add(x, weight, total, width)
 
 
 def _pointer(f: Function, base: str, m: Any, offset: int) -> str:

@@ -274,7 +274,7 @@ def _make_state(description: Description, candidates: Candidates, system: System
         impact_in_paradox=description.paradox == "impact",
         dense=description.dense,
         tolerance=np.array([description.rtol, description.atol]),
-        trial=np.zeros(2),
+        trial=np.zeros(4),
         power=np.zeros(EXTENDED),
         table=np.zeros(len(TABLE), np.int64),
         **{name: np.zeros(n) for name in ("y", "new", "work")},

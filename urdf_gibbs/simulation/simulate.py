@@ -74,8 +74,8 @@ def simulate(
         v0: Velocities at the start (nv,); None: at rest.
         duration: Of the run [s].
         walls: What the robot can touch, one of ``urdf_gibbs.walls`` or several.
-        law: How impulses follow from the velocities before: "newton", "poisson", which only push, or "newton_equality", as the papers
-            print it.
+        law: How impulses follow from the velocities before: "newton", "poisson", "moreau" or "energetic", which only push, or
+            "newton_equality", as the papers print it.
         restitution: In [0, 1], where a wall has none of its own.
         controller: controller(t, q, v) -> (nv,) generalised forces [N m, N], all that acts on the joints. With ``switches`` it is called
             as controller(t, q, v, sides).

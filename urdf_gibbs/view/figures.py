@@ -18,7 +18,7 @@ from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.view.themes import LARGE, Theme
 
 SUFFIXES = (".png", ".svg", ".pdf")
-DPI = 150
+DPI, SHOWN_DPI = 150, 80  # of files, and in a notebook
 WIDE, NARROW = 13.0, 9.5  # inches
 MANY_MARKS = 200  # lines at the times of impacts; more would be a grey area
 PANEL, CHARACTERS = 2.3, 10  # inches of a panel's height; characters of the title in an inch
@@ -45,9 +45,18 @@ def wrapped_title(text: str, width: float) -> str:
     return "\n".join(textwrap.wrap(text, int(CHARACTERS * width), max_lines=3, placeholder=" ..."))
 
 
+class Picture(Figure):
+    """A figure that a notebook shows as it is: without pyplot, which nobody has loaded, it would print the type alone."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png", dpi=SHOWN_DPI, facecolor=self.get_facecolor())
+        return data.getvalue()
+
+
 def new_figure(width: float, height: float, title: str, theme: Theme) -> Figure:
     """An empty figure of so many inches under its title."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=theme.background)
+    figure = Picture(figsize=(width, height), layout="constrained", facecolor=theme.background)
     FigureCanvasAgg(figure)
     figure.suptitle(title, fontsize=LARGE, color=theme.text)
     return figure

@@ -8,6 +8,7 @@ import io
 import itertools
 import logging
 import math
+import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
@@ -48,6 +49,34 @@ def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path]
     factors = tuple(float(factor) for factor in scale)
     if len(factors) != 3 or not all(math.isfinite(factor) and factor != 0.0 for factor in factors):
         raise MeshError(f"{path}: the scale {' '.join(f'{factor:g}' for factor in factors)} is not three finite numbers other than zero")
+    state = _checked(path)
+    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors, _readable(path, folders), up_axis)
+
+
+def mesh_vertices(path: Path, folders: Iterable[Path] = ()) -> tuple[NDArray[np.float64], str]:
+    """The corners (n, 3) of the triangles of a mesh file, as ``load_mesh`` places them before the scale, without normals and colours; and
+    the ``<up_axis>`` that a COLLADA file declares ("Z_UP" for all others). MeshError as there."""
+    _checked(path)
+    try:
+        with _quiet():
+            parts, _ = _read(path, Beside(path, _readable(path, folders)))
+            vertices = np.concatenate([part.vertices[np.unique(part.faces)] for part in parts if len(part.faces)] or [np.zeros((0, 3))])
+        up_axis = re.search(rb"<up_axis>\s*(\w+)", path.read_bytes()[:65536]) if path.suffix.lower() == ".dae" else None
+    except MemoryError:
+        raise
+    except Exception as problem:
+        raise MeshError(f"{path}: {_reason(problem)}") from problem
+    if not len(vertices) or not np.isfinite(vertices).all():
+        raise MeshError(f"{path}: no triangles in the file, or one with a corner that is not finite")
+    return vertices, up_axis[1].decode() if up_axis else "Z_UP"
+
+
+def _readable(path: Path, folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((path.resolve().parent, *(Path(folder).resolve() for folder in folders))))
+
+
+def _checked(path: Path) -> os.stat_result:
+    """The state of a mesh file; MeshError where nothing could be read from it."""
     if path.suffix.lower() not in SUFFIXES:
         raise MeshError(f"{path}: {path.suffix or 'no suffix'} is not a mesh format that can be read; these can: {', '.join(SUFFIXES)}")
     try:
@@ -58,8 +87,7 @@ def load_mesh(path: Path, scale: Vec3 = (1.0, 1.0, 1.0), folders: Iterable[Path]
         raise MeshError(f"{path}: {_reason(problem)}") from problem
     if state.st_size == 0:
         raise MeshError(f"{path}: the file is empty")
-    readable = tuple(dict.fromkeys((path.resolve().parent, *(Path(folder).resolve() for folder in folders))))
-    return _cached(str(path.absolute()), state.st_mtime_ns, state.st_size, factors, readable, up_axis)
+    return state
 
 
 @functools.lru_cache(maxsize=CACHED)

@@ -288,8 +288,8 @@ class _Plotter:
             strain[real] = strain_energy(self.robot, q)
             values = {"kinetic": kinetic, "gravity": potential - strain, "strain": strain, "total": total}
         if self.trajectory.friction_work.any():
-            values["taken by friction"] = np.interp(self.states.t, self.trajectory.t, self.trajectory.friction_work)
-        looks = {"kinetic": 0, "potential": 1, "gravity": 1, "total": 2, "strain": 3, "taken by friction": 4}
+            values["lost by friction"] = np.interp(self.states.t, self.trajectory.t, self.trajectory.friction_work)
+        looks = {"kinetic": 0, "potential": 1, "gravity": 1, "total": 2, "strain": 3, "lost by friction": 4}
         handles = [self._line(axes, self.states.t, energy, looks[name], f"energies {name}") for name, energy in values.items()]
         labels = [self._balance(total, kinetic) if name == "total" else name for name in values]
         legend(axes, handles, labels, self.theme)
@@ -300,17 +300,19 @@ class _Plotter:
         if not finite.size:
             return "total"
         start, change = float(finite[0]), float(finite[-1] - finite[0])
+        rubbed = float(self.trajectory.friction_work[-1])
         text = f"total {start:.6g} J"
         breaks = np.flatnonzero(np.isnan(total[1:-1])) + 1
         if self.states.broken:
-            return f"{text} at start,\nchange {change:+.3g} J"
-        struck = float((total[breaks + 1] - total[breaks - 1]).sum())
+            return f"{text} at start,\n{'lost' if change <= 0.0 else 'gained'} {abs(change):.3g} J"
+        lost = float((total[breaks - 1] - total[breaks + 1]).sum())
         scale = max(float(np.nanmax(kinetic)), 1e-300)
-        drift = change - struck
-        if abs(struck) > 1e-6 * scale:
-            text += f" at start,\nimpacts {struck:+.4g} J"
-        word = "drift" if abs(drift) <= 1e-6 * scale else "otherwise"
-        return f"{text},\n{word} {drift:+.2g} J"
+        drift = change + lost + rubbed
+        if abs(lost) > 1e-6 * scale:
+            text += f" at start,\nlost in impacts {lost:.4g} J"
+        if abs(drift) <= 1e-6 * scale:
+            return f"{text},\ndrift {drift:+.2g} J"
+        return f"{text},\n{'lost' if drift < 0.0 else 'gained'} otherwise {abs(drift):.2g} J"
 
     def _impulses(self, sub: Any, columns: int, number: int) -> None:
         """One stem for each struck contact."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.oracle.difference import TOLERANCE, random_states
-from urdf_gibbs.oracle.report import Comparison, Report
+from urdf_gibbs.oracle.difference import random_states
+from urdf_gibbs.oracle.report import TOLERANCE, Comparison, Report
 from urdf_gibbs.robot.findings import Finding, one_line
 from urdf_gibbs.robot.load import read_text
 from urdf_gibbs.robot.model import Robot
@@ -46,6 +46,8 @@ def report_data(robot: Robot, report: Report, findings: Sequence[Finding]) -> di
     samples = max((len(c.errors) for c in report.comparisons), default=0)
     data: dict[str, Any] = {
         "agrees": report.agrees,
+        "verdict": report.verdict,
+        "summary": report.summary,
         "reference": report.reference,
         "tolerance": TOLERANCE,
         "samples": report.samples,
@@ -85,6 +87,7 @@ def _outcome(comparison: Comparison) -> dict[str, Any]:
         "method": comparison.method,
         "quantity": comparison.quantity,
         "error": float(comparison.error) if np.isfinite(comparison.error) else None,
+        "bound": float(comparison.bound),
         "state": comparison.state,
         "agrees": bool(comparison.agrees),
         "remark": comparison.remark,
@@ -199,12 +202,18 @@ class Entry:
     errors: tuple[str, ...] = ()
 
 
-MARKS = {"agrees": "\u2713 agrees", "disagrees": "\u2717 disagrees", "refused": "\u2717 cannot be loaded"}
+MARKS = {
+    "agrees": "\u2713 agrees",
+    "disagrees": "\u2717 disagrees",
+    "nothing to compare": "\u2013 nothing to compare",
+    "refused": "\u2717 cannot be loaded",
+}
 
 
 def index_page(entries: Sequence[Entry], total: int) -> str:
     """One static page with a row for each entry; ``total`` is how many there would be."""
-    words = {"agrees": "agree", "disagrees": "disagree", "refused": "cannot be loaded"}
-    counts = [f"{sum(entry.verdict == verdict for entry in entries)} {word}" for verdict, word in words.items()]
+    words = {"agrees": "agree", "disagrees": "disagree", "nothing to compare": "have nothing to compare", "refused": "cannot be loaded"}
+    numbers = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in words}
+    counts = [f"{numbers[verdict]} {word}" for verdict, word in words.items() if numbers[verdict] or verdict != "nothing to compare"]
     summary = f"{len(entries)} of {total} done: " + ", ".join(counts) + "."
     return rendered("view", "index.html", summary=summary, entries=entries, marks=MARKS)

@@ -247,6 +247,8 @@ def _geometry(solid: Solid) -> Any:
 
 def _solid(link: Link, number: int, shape: Shape, meshes: MeshFolders, up_axis: UpAxis) -> Solid | Missing:
     geometry = shape.geometry
+    if geometry.kind == "unread":
+        return Missing(link.name, number, geometry.filename, shape.line, geometry.problem)
     if geometry.kind != "mesh":
         return primitive(geometry)
     path = meshes.find(geometry.filename)

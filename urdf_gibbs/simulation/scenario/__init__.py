@@ -7,7 +7,7 @@
     gravity = [0.0, 0.0, -9.81]     # m/s^2
     scheme = "events"               # or time_stepping
     step = 1e-3                     # s, of time_stepping
-    law = "newton"                  # newton, newton_equality, poisson, moreau
+    law = "newton"                  # newton, newton_equality, poisson, moreau, energetic
     restitution = 1.0               # of walls and pairs that have none of their own
     friction = 0.5                  # or [static, kinetic], "urdf", ["urdf", 0.5]; of what has none of its own
     paradox = "impact"              # or "stop": where no contact forces obey Coulomb's law

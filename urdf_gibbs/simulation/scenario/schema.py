@@ -247,7 +247,8 @@ ROBOT = Record(
 )
 TIE = Number(least=0.0, most=LONGEST_TIE)
 TOLERANCES = Record(
-    {key: Key(TIE if key == "tie" else Number(above=0.0)) for key in ("rtol", "atol", "max_step", "tie", "zeno", "cycle", "resolution")}
+    {key: Key(Number(above=0.0)) for key in ("rtol", "atol", "max_step", "zeno", "resolution")}
+    | {"tie": Key(TIE), "cycle": Key(NOT_NEGATIVE)}
 )
 CONTACTS = Record(
     {

@@ -45,14 +45,11 @@ class Report {
   }
 
   verdict() {
-    const { agrees, outcomes, reference, tolerance, worst, samples, seed, base } = this.report;
-    const bad = outcomes.filter((one) => !one.agrees).length;
-    const title = agrees ? `Agrees with ${reference}` : `Disagrees with ${reference}`;
-    const count = agrees ? `all ${outcomes.length} comparisons within ${tolerance}` : `${bad} of ${outcomes.length} comparisons outside ${tolerance}`;
-    const lines = [`${count}; ${samples} random states (seed ${seed}), ${base} base`];
-    if (outcomes.length) lines.push(`largest relative error ${sized(worst.error)}: ${worst.quantity}, ${worst.method}`);
+    const { agrees, verdict, summary, reference, samples, seed, base } = this.report;
+    const titles = { agrees: `Agrees with ${reference}`, disagrees: `Disagrees with ${reference}`, "nothing to compare": "Nothing to compare" };
+    const lines = [summary, `${samples} random states (seed ${seed}), ${base} base`];
     if (reference !== "Pinocchio") lines.push(`the reference is the method ${reference}, not Pinocchio: see the notes`);
-    const text = element("div", {}, element("strong", {}, title), ...lines.map((line) => element("p", {}, line)));
+    const text = element("div", {}, element("strong", {}, titles[verdict]), ...lines.map((line) => element("p", {}, line)));
     this.box.append(element("div", { id: "verdict", class: agrees ? "good" : "bad" }, element("span", { class: "mark", "aria-hidden": "true" }, agrees ? "✓" : "✗"), text));
   }
 

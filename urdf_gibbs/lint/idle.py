@@ -1,25 +1,15 @@
-"""All checks of a URDF: findings of the loader, missing meshes, and motions without inertia."""
+"""Motions without inertia, which make the mass matrix singular, found by physics and not by mass == 0."""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.arguments import folders
 from urdf_gibbs.functions import mass_matrix
 from urdf_gibbs.names import Method
 from urdf_gibbs.robot.articulated import is_positive, moving_joints
-from urdf_gibbs.robot.assemble import assemble
-from urdf_gibbs.robot.findings import Finding
-from urdf_gibbs.robot.load import read_source
-from urdf_gibbs.robot.meshes import ALLOW, MeshFolders, inside
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.singular import idle_velocities, joints_of
-from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf
 
 UNCOMPILED = 60  # bodies: up to here three matrices in plain Python are faster than compiling one
@@ -28,49 +18,10 @@ DENSE = 300  # velocities: the singular values of a larger matrix take seconds
 COMPILED = 1000  # degrees of freedom: compiled code covers matrices up to this size
 
 
-def check(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = ()) -> list[Finding]:
-    """Everything there is to say about a URDF.
-
-    Args:
-        source: Path, XML text (str or bytes that starts with "<"), or a loaded urchin or urdfpy object.
-        package_dirs: Folders that hold the packages of ``package://`` mesh names.
-
-    Returns:
-        Errors, warnings and notes, in the order of the lines.
-
-    Raises:
-        ArgumentError: An argument has a wrong type.
-    """
-    urdf = read_source(source)
-    tree = build(urdf, "fixed", mimic=True)
-    _check_meshes(urdf, folders(package_dirs))
-    if tree is not None:
-        _check_inertia_of_motion(urdf, assemble(urdf, tree, "fixed"))
-    return sorted(urdf.findings.items, key=lambda finding: finding.line)
-
-
-def _check_meshes(urdf: Urdf, package_dirs: list[str]) -> None:
-    meshes = MeshFolders(urdf.file, package_dirs)
-    seen: set[str] = set()
-    for link in urdf.links:
-        for kind, shapes in (("visual", link.visuals), ("collision", link.collisions)):
-            for shape in shapes:
-                name = shape.geometry.filename
-                if shape.geometry.kind != "mesh" or name in seen:
-                    continue
-                seen.add(name)
-                what, value = f'link "{link.name}" <{kind}> <mesh>', f'filename="{name}"'
-                path = meshes.find(name)
-                if path is None:
-                    urdf.findings.warning("mesh-missing", shape.line, what, value, "a file that exists (package folders: --package-dir)")
-                elif not inside(path, meshes.folders(name, path)):
-                    urdf.findings.warning("mesh-outside", shape.line, what, value, f"a file in a folder of the robot; {ALLOW}")
-
-
-def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
-    """Find motions without inertia by physics, not by mass == 0: at generic positions, is there a motion that moves no mass?"""
+def check_idle(urdf: Urdf, robot: Robot) -> None:
+    """At generic positions and at q = 0, is there a motion that moves no mass?"""
     lines = {joint.name: joint.line for joint in urdf.joints}
-    idle_sets = _idle_velocities(robot, np.concatenate([robot.random(0, 2), robot.neutral()[None]]))
+    idle_sets = idle_at(robot, np.concatenate([robot.random(0, 2), robot.neutral()[None]]))
     if idle_sets is None:
         most = f"at most {EXAMINED} moving bodies ({DENSE} velocities of elastic robots, negative inertias and massless joints that follow)"
         what = f"{robot.nv} degrees of freedom, {len(robot.joints)} moving bodies"
@@ -86,7 +37,7 @@ def _check_inertia_of_motion(urdf: Urdf, robot: Robot) -> None:
             )
 
 
-def _idle_velocities(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | None:
+def idle_at(robot: Robot, Q: NDArray[np.float64]) -> list[set[int]] | None:
     """For each state of Q (s, nq) the velocities in motions without inertia; None where the search would take too long."""
     candidates: list[set[int]] | None = None
     if len(robot.joints) > EXAMINED:

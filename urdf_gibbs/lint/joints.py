@@ -1,0 +1,159 @@
+"""Limits, friction and places of joints that few robots have, and what degrees, millimetres or a forgotten number make of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urdf_gibbs.lint.bodies import direction
+from urdf_gibbs.lint.subject import Subject
+from urdf_gibbs.robot.urdf import BOUNDED, ONE_DOF, UrdfJoint
+
+Array = NDArray[np.float64]
+TURNS = 2.0 * 2.0 * math.pi + 0.1  # rad: two turns either way
+FAST = 100.0  # rad/s or m/s
+FASTEST = 1e5
+UNBOUNDED = 1e6  # rad or m: a limit that means none,
+ROUND = (100.0, 1e3, 1e4, 1e5, 1e6)  # as these do on both sides
+STRONGEST = 1e5  # N m or N
+FAR = 20.0  # times the usual distance of a joint from its parent,
+FAR_LEAST = 3.0  # m
+SAME_AXIS = 5  # revolute joints about one axis of their frames, all but one: that one stands out
+GAP = 0.5  # of the smaller of two neighbours
+
+
+def check_joints(subject: Subject) -> None:
+    """Each joint by itself, and beside the others."""
+    moving = [joint for joint in subject.urdf.joints if joint.type != "fixed"]
+    motors = [joint for joint in moving if joint.mimic is None]
+    none = len(motors) > 1 and all(joint.effort == 0.0 or joint.velocity == 0.0 for joint in motors)
+    for joint in moving:
+        if joint.mimic is None:
+            _motor(subject, joint, none)
+        _limits(subject, joint)
+        _friction(subject, joint)
+    _distances(subject)
+    _axes(subject)
+    _gaps(subject)
+
+
+def _motor(subject: Subject, joint: UrdfJoint, none: bool) -> None:
+    """Effort and velocity of zero or less. none: all joints have them, so that the file tells of no motor."""
+    findings, what = subject.findings, f'joint "{joint.name}" <limit>'
+    units = ("N", "m/s") if joint.type == "prismatic" else ("N m", "rad/s")
+    for name, value, unit in zip(("effort", "velocity"), (joint.effort, joint.velocity), units, strict=True):
+        if value == 0.0:
+            expected = f"what the motor can do, in {unit}: with zero a controller does nothing"
+            (findings.note if none else findings.warning)("zero-limit", joint.line, what, f'{name}="0"', expected)
+        elif value < 0.0:
+            findings.warning("negative-limit", joint.line, what, f'{name}="{value:g}"', f"a positive number of {unit}")
+
+
+def _limits(subject: Subject, joint: UrdfJoint) -> None:
+    findings, what = subject.findings, f'joint "{joint.name}" <limit>'
+    line = joint.line
+    unit = "m" if joint.type == "prismatic" else "rad"
+    if FAST < joint.velocity < math.inf:
+        value = f"velocity {joint.velocity:g} {unit}/s"
+        say = findings.warning if joint.velocity > FASTEST else findings.note
+        slow = unit == "rad" and math.radians(joint.velocity) < 30.0
+        say("large-limit", line, what, value, f"below {FAST:g}{'; is it in degrees?' if slow else ''}; leave out what is not known")
+    if STRONGEST < joint.effort < math.inf:
+        findings.note("large-limit", line, what, f"effort {joint.effort:g}", f"below {STRONGEST:g}; leave out what is not known")
+    if joint.type not in BOUNDED:
+        return
+    ends = [x for x in (joint.lower, joint.upper) if math.isfinite(x)]
+    largest = max((abs(x) for x in ends), default=0.0)
+    if len(ends) == 2 and joint.lower == joint.upper and joint.mimic is None:
+        findings.note("no-range", line, what, f"lower and upper {joint.lower:g}", "a range, or a fixed joint")
+    if largest > UNBOUNDED or (joint.lower == -joint.upper and largest in ROUND):
+        expected = "a continuous joint, where there is no limit" if unit == "rad" else "how far it can go"
+        findings.note("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} {unit}", expected)
+    elif joint.type == "revolute" and largest > TURNS:
+        degrees = (
+            f"; as degrees {math.radians(joint.lower):.3g} to {math.radians(joint.upper):.3g} rad"
+            if len(ends) == 2 and largest < 4000.0
+            else ""
+        )
+        expected = f"at most two turns, 12.6 rad, or a continuous joint{degrees}"
+        findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} rad", expected)
+    elif joint.type == "prismatic" and largest > max(10.0, 10.0 * subject.reach):
+        findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} m", f"m: the robot is {subject.reach:.3g} m long")
+
+
+def _friction(subject: Subject, joint: UrdfJoint) -> None:
+    for name, value in (("damping", joint.damping), ("friction", joint.friction)):
+        if value < 0.0:
+            element = f'joint "{joint.name}" <dynamics>'
+            subject.findings.warning(
+                "negative-damping", joint.line, element, f'{name}="{value:g}"', "zero or more: a negative one makes energy"
+            )
+
+
+def _distances(subject: Subject) -> None:
+    lengths = {joint.name: float(np.linalg.norm(joint.pose[1])) for joint in subject.urdf.joints}
+    others = sorted(length for length in lengths.values() if length > 0.0)
+    for joint in subject.urdf.joints:
+        length = lengths[joint.name]
+        if length <= FAR_LEAST or len(others) < 3:
+            continue
+        usual = others[(len(others) - 1) // 2]
+        if length > FAR * usual:
+            what = f'joint "{joint.name}" <origin>'
+            hint = "; in mm it would fit" if length * 1e-3 < FAR * usual else ""
+            subject.findings.warning(
+                "far-joint", joint.line, what, f"{length:.4g} m from its parent link", f"about {usual:.2g} m, as the others{hint}"
+            )
+    if len(others) >= 3 and others[len(others) // 2] > 10.0:
+        usual = others[len(others) // 2]
+        subject.findings.warning("far-joint", 1, "<robot>", f"joints {usual:.4g} m apart", "lengths in m; in mm they would fit a robot's")
+
+
+def _axes(subject: Subject) -> None:
+    """A robot whose joints are all about z of their frames but one: DH parameters with a slip."""
+    turning = [joint for joint in subject.urdf.joints if joint.type in ("revolute", "continuous") and joint.mimic is None]
+    lines = {joint.name: _line(joint) for joint in turning}
+    common, count = Counter(lines.values()).most_common(1)[0] if turning else ("", 0)
+    if count >= SAME_AXIS and count == len(turning) - 1:
+        odd = next(joint for joint in turning if lines[joint.name] != common)
+        value = f"an axis along {direction(np.array(odd.axis))} of its frame"
+        subject.findings.warning(
+            "odd-axis", odd.line, f'joint "{odd.name}" <axis>', value, f"{common}, as of all {count} other joints that turn"
+        )
+
+
+def _line(joint: UrdfJoint) -> str:
+    return direction(np.array(joint.axis))
+
+
+def _gaps(subject: Subject) -> None:
+    """Neighbours whose shapes stand apart at q = 0: an origin with a wrong number, or a shape that stands elsewhere."""
+    boxes = {body: _box(subject, body) for body in subject.members}
+    for joint in subject.urdf.joints:
+        if joint.type not in ONE_DOF or joint.parent not in subject.poses:
+            continue
+        one, other = boxes[subject.body[joint.parent]], boxes[subject.body[joint.child]]
+        if one is None or other is None:
+            continue
+        gap = float(np.linalg.norm(np.maximum(0.0, np.maximum(one[0] - other[1], other[0] - one[1]))))
+        size = min(float(np.ptp(box, axis=0).max()) for box in (one, other))
+        if gap > GAP * size and gap > 0.01 * subject.reach:
+            value = f"the shapes of its two links {gap:.3g} m apart at q = 0"
+            subject.findings.warning(
+                "gap", joint.line, f'joint "{joint.name}" <origin>', value, "links that meet at their joint: is a sign wrong?"
+            )
+
+
+def _box(subject: Subject, body: str) -> Array | None:
+    """The box (2, 3) in the root's axes about all shapes that are fixed to each other."""
+    boxes = []
+    for name in subject.members[body]:
+        hull = subject.shapes.of(subject.links[name])
+        if hull is not None:
+            boxes.append(hull.box_at(subject.poses[name]))
+    if not boxes:
+        return None
+    return np.stack([np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)])
