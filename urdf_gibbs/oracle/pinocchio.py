@@ -157,6 +157,7 @@ class Oracle:
                     )
         known = {model.names[j]: j for j in range(model.njoints - 1, 0, -1)}
         self.free = [j for j in range(1, model.njoints) if model.names[j] not in rules]
+        self.held = {0}  # the world, and what joints that are held fix to it
         own_order = self.free.copy()
         if {model.names[j] for j in self.free} == set(order):
             self.free.sort(key=lambda j: order.index(model.names[j]))
@@ -181,10 +182,18 @@ class Oracle:
             self.offset[row] = offset
             if name in known:
                 self.G[row, start[known[name]]] = ratio
+            else:
+                self._hold(j)
         self.joint_names = [model.names[j] for j in self.free]
         if len(self.free) < model.njoints - 1:
             self.notes.append("mimic joints: Pinocchio's free model, tied by G (its mimic mode has no forward dynamics)")
         self.tied = len(self.free) < model.njoints - 1 or self.free != own_order
+
+    def _hold(self, j: int) -> None:
+        """A joint that follows one that cannot move: what it fixes to the world counts as the world's, and no more in sums over what moves."""
+        if self.model.parents[j] in self.held:
+            self.held.add(j)
+            self.model.inertias[j] = self.pin.Inertia.Zero()
 
     # answering ----------------------------------------------------------------------------------
 
@@ -239,13 +248,21 @@ class Oracle:
         acceleration = self._forward(x, v, tau, M, bias)
         kinetic = pin.computeKineticEnergy(model, data, x, full_v)
         potential = pin.computePotentialEnergy(model, data, x)
-        moving = sum(inertia.mass for inertia in list(model.inertias)[1:])
-        com, momentum = None, np.zeros(6)  # where nothing moves Pinocchio divides by zero
-        if moving > 0.0:
-            com = pin.centerOfMass(model, data, x).copy()
-            momentum = pin.computeCentroidalMomentum(model, data, x, full_v).vector.copy()
+        com, momentum = self._momentum(x, full_v)
         jacobians = {link: self._jacobian(x, link, point) for link, point in points.items()}
         return Answers(M, bias, gravity, inverse, acceleration, kinetic, potential, momentum, com, jacobians)
+
+    def _momentum(self, x: Array, full_v: Array) -> tuple[Array | None, Array]:
+        """Centre of mass and momentum about it. Without mass there is none, and the momentum of spins alone is the same about any point."""
+        pin, model, data = self.pin, self.model, self.data
+        if sum(inertia.mass for inertia in list(model.inertias)[1:]) > 0.0:
+            com = pin.centerOfMass(model, data, x).copy()
+            return com, pin.computeCentroidalMomentum(model, data, x, full_v).vector.copy()
+        pin.forwardKinematics(model, data, x, full_v)
+        momentum = np.zeros(6)
+        for j in range(1, model.njoints):
+            momentum += data.oMi[j].act(model.inertias[j] * data.v[j]).vector
+        return None, momentum
 
     def _forward(self, x: Array, v: Array, tau: Array, M: Array, bias: Array) -> Array | None:
         if not self.nv:
