@@ -148,10 +148,12 @@ def _gaps(subject: Subject) -> None:
 
 
 def _box(subject: Subject, body: str) -> Array | None:
-    """The box (2, 3) in the root's axes about all shapes that are fixed to each other."""
+    """The box (2, 3) in the root's axes about all shapes that are fixed to each other; None where there are none, or not all can be read."""
     boxes = []
     for name in subject.members[body]:
         hull = subject.shapes.of(subject.links[name])
+        if hull is None and not subject.is_bare(name):
+            return None
         if hull is not None:
             boxes.append(hull.box_at(subject.poses[name]))
     if not boxes:

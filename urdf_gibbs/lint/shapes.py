@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,10 @@ class Shapes:
         self._hulls: dict[tuple[object, ...], Hull | None] = {}
 
     def of(self, link: Link, kinds: tuple[str, ...] = ("visuals", "collisions")) -> Hull | None:
-        """The hull of all visuals and collisions of a link together; None where there are none that can be read."""
-        if self.missing:
+        """The hull of all visuals and collisions of a link together; None where there are none, or one of them cannot be read."""
+        shapes = [shape for kind in kinds for shape in getattr(link, kind)]
+        if self.missing or not self.are_whole(shapes):
             return None
-        shapes = [shape for kind in kinds for shape in getattr(link, kind) if shape.geometry.kind != "unread"]
         key = tuple(dict.fromkeys((shape.geometry, shape.pose) for shape in shapes))
         if key not in self._hulls:
             self._hulls[key] = self._of(key)
@@ -51,6 +52,13 @@ class Shapes:
         if len(hulls) < 2:
             return hulls[0] if hulls else None
         return hull_of(np.concatenate([hull.points for hull in hulls]))
+
+    def are_whole(self, shapes: Iterable[Shape]) -> bool:
+        """Whether all of them can be read: what is left without one of them may be a small part of the link."""
+        return all(
+            shape.geometry.kind != "unread" and (shape.geometry.kind != "mesh" or self._mesh(shape.geometry.filename) is not None)
+            for shape in shapes
+        )
 
     def _corners(self, geometry: Geometry) -> Array | None:
         """Points whose hull holds the solid, in the frame of the shape [m]."""

@@ -97,6 +97,8 @@ class Subject:
 
     def _hull(self, name: str) -> Hull | None:
         own = self.shapes.of(self.links[name])
+        if own is None and not self.is_bare(name):
+            return None
         fixed = [one for one in self.members[self.body[name]] if one != name]
         if own is not None:
             fixed = [one for one in fixed if self.inertial(one).mass == 0.0]
@@ -104,11 +106,17 @@ class Subject:
         back = inverse(self.poses[name])
         for one in fixed:
             hull = self.shapes.of(self.links[one])
+            if hull is None and not self.is_bare(one):
+                return None
             if hull is not None:
                 found.append(hull.moved(compose(back, self.poses[one])))
         if len(found) < 2:
             return found[0] if found else None
         return hull_of(np.concatenate([hull.points for hull in found]))
+
+    def is_bare(self, name: str) -> bool:
+        """Whether a link has no shapes, so that its hull is not merely unknown."""
+        return not (self.links[name].visuals or self.links[name].collisions)
 
 
 def trace(inertia: Inertia) -> float:
