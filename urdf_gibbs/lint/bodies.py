@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from urdf_gibbs.lint.hulls import Hull
+from urdf_gibbs.lint.sizes import MARKER
 from urdf_gibbs.lint.subject import Subject
 from urdf_gibbs.robot.spatial import Inertia, moved
 from urdf_gibbs.robot.urdf import Link
 
 Array = NDArray[np.float64]
 THIN = 0.1  # of a shape's size: a plate or an axle may be drawn thinner than it is
-MARKER = 5e-3  # m: a smaller shape marks a place
 TELL, WARN = 1.15, 2.0  # how many times the possible spread is noted, and warned of
 CONCENTRATED = 0.1  # of the radius of gyration of a solid: a hundredth of its inertia
 SMALL = 0.4  # what is noted: less than a sixth of the inertia
 LACKING = 0.05  # of the inertia of all that it is fixed to: less hardly matters
 OUTSIDE, FAR = 0.05, 0.25  # of the shape's size
 HEAVY, HEAVIEST = 9_000.0, 20_000.0  # kg/m3: solid steel has 7,850; gold 19,300
+WITHIN = 0.25  # of the radius of gyration: two bodies with centres nearer than that are in one place
 LIGHT = 10.0  # kg/m3, the lightest foam
 USUAL = 5  # links that tell what is usual in a robot:
 DENSE = 5.0  # times the usual density is noted,
+SLIGHT = 0.005  # of the largest mass: a link lighter than that may be a placeholder of one gram
 TENFOLD = (3.0, 2_500.0, 0.65)  # a density over the usual one, in kg/m3, and a radius of gyration below the usual one: too large a mass
 UNITS = {"g mm2": 1e-9, "g cm2": 1e-7, "kg mm2": 1e-6, "kg cm2": 1e-4, "g m2": 1e-3}  # of what is written as kg m2
 Severity = Literal["warning", "note"]
@@ -74,11 +76,20 @@ class Measured:
         return math.sqrt(max(0.0, float(np.trace(spread(self.inertial)))) / float(np.trace(self.hull.spread)))
 
 
-def _usual(measured: list[Measured]) -> tuple[float, float] | None:
-    """Density and radius of gyration that are usual in this robot; None where few links tell."""
+class Usual(NamedTuple):
+    """Density [kg/m3] and radius of gyration over that of a solid as most links of a robot have them, and the largest mass [kg]."""
+
+    density: float
+    gyration: float
+    largest: float
+
+
+def _usual(measured: list[Measured]) -> Usual | None:
+    """None where few links tell."""
     if len(measured) < USUAL:
         return None
-    return float(np.median([one.density for one in measured])), float(np.median([one.gyration for one in measured]))
+    density, gyration = np.median([(one.density, one.gyration) for one in measured], axis=0).tolist()
+    return Usual(density, gyration, max(one.inertial.mass for one in measured))
 
 
 def spread(inertial: Inertia) -> Array:
@@ -143,25 +154,29 @@ def _centre(subject: Subject, one: Measured) -> None:
     _say(subject, severity, "centre-outside", one.link, "inertial", value, f"one within it: the shape is {hull.size:.3g} m long{hint}")
 
 
-def _density(subject: Subject, one: Measured, usual: tuple[float, float] | None) -> None:
+def _density(subject: Subject, one: Measured, usual: Usual | None) -> None:
     density = one.density
     value = f"{one.inertial.mass:.3g} kg in a shape of {volume(one.hull.volume)}, {density:.3g} kg/m3"
     over, least, lean = TENFOLD
-    if density > HEAVY:
+    lean_too = usual is not None and CONCENTRATED < one.gyration < lean * usual.gyration and one.inertial.mass > SLIGHT * usual.largest
+    if usual is not None and lean_too and density > max(least, over * usual.density):
+        expected = f"about {usual.density:.2g} kg/m3, as its other links; its inertia is that of a smaller mass too"
+        _say(subject, "warning", "density", one.link, "mass", value, expected)
+    elif density > HEAVY:
         hint = "; in grams it would fit" if density > 100.0 * HEAVY and density * 1e-3 < HEAVY else ""
         severity: Severity = "warning" if density > HEAVIEST else "note"
         _say(subject, severity, "density", one.link, "mass", value, f"below {HEAVY:.0f} kg/m3: solid steel has 7850{hint}")
-    elif usual is not None and density > max(least, over * usual[0]) and CONCENTRATED < one.gyration < lean * usual[1]:
-        expected = f"about {usual[0]:.2g} kg/m3, as its other links; its inertia is that of a smaller mass too"
-        _say(subject, "warning", "density", one.link, "mass", value, expected)
-    elif usual is not None and density > max(least, DENSE * usual[0]):
-        _say(subject, "note", "density", one.link, "mass", value, f"about {usual[0]:.2g} kg/m3, as its other links")
+    elif usual is not None and density > max(least, DENSE * usual.density):
+        _say(subject, "note", "density", one.link, "mass", value, f"about {usual.density:.2g} kg/m3, as its other links")
     elif density < LIGHT:
         _say(subject, "note", "density", one.link, "mass", value, f"above {LIGHT:g} kg/m3: foam has more")
 
 
 def _counted_twice(subject: Subject) -> None:
-    """The same mass in two links that are fixed to each other, at one place: a link and the frame that holds its inertia."""
+    """The same mass in two links that are fixed to each other, within each other: a link and the frame that holds its inertia.
+
+    A centre of mass at the origins of both, as of a placeholder that an exporter puts in, is noted.
+    """
     for members in subject.members.values():
         seen: dict[tuple[float, tuple[float, ...]], list[tuple[str, Array]]] = {}
         for name in members:
@@ -171,10 +186,14 @@ def _counted_twice(subject: Subject) -> None:
             place = np.array(moved(subject.poses[name], inertial).centre_of_mass)
             moments = sorted(np.linalg.eigvalsh(np.reshape(inertial.inertia, (3, 3))).tolist())
             same = seen.setdefault((inertial.mass, tuple(float(f"{x:.4g}") for x in moments)), [])
+            gyration = math.sqrt(max(0.0, sum(moments)) / (2.0 * inertial.mass))
             for other, there in same:
-                if float(np.linalg.norm(place - there)) <= 1e-6 + 1e-3 * subject.reach:
+                empty = not any((*inertial.centre_of_mass, *subject.inertial(other).centre_of_mass))
+                near = 1e-6 + max(1e-3 * subject.reach, 0.0 if empty else WITHIN * gyration)
+                if float(np.linalg.norm(place - there)) <= near:
                     value = f'{inertial.mass:.3g} kg and an inertia that are those of link "{other}", which it is fixed to'
-                    _say(subject, "warning", "counted-twice", subject.links[name], "inertial", value, "a mass in one of the two links")
+                    severity: Severity = "note" if empty else "warning"
+                    _say(subject, severity, "counted-twice", subject.links[name], "inertial", value, "a mass in one of the two links")
             same.append((name, place))
 
 

@@ -21,7 +21,11 @@ ROUND = (100.0, 1e3, 1e4, 1e5, 1e6)  # as these do on both sides
 STRONGEST = 1e5  # N m or N
 FAR = 20.0  # times the usual distance of a joint from its parent,
 FAR_LEAST = 3.0  # m
-SAME_AXIS = 5  # revolute joints about one axis of their frames, all but one: that one stands out
+SAME_AXIS = 5  # revolute joints about one axis of their frames, all but one: that one stands out,
+TURNED, TURNED_PART = 0.01, 0.5  # rad: where the frames of so many were turned to make it so
+TOO_FAST = 20.0  # times the usual velocity limit: degrees per second are 57
+MEETS = 0.1  # of the shorter of two ranges: a mimic joint that leaves its own limits
+RAIL = 2.0  # times the robot's reach: what a prismatic joint that is carried by others does not go
 GAP = 0.5  # of the smaller of two neighbours
 
 
@@ -33,8 +37,10 @@ def check_joints(subject: Subject) -> None:
     for joint in moving:
         if joint.mimic is None:
             _motor(subject, joint, none)
+        _velocity(subject, joint, [one.velocity for one in motors if one is not joint and one.type == joint.type])
         _limits(subject, joint)
         _friction(subject, joint)
+        _mimic(subject, joint)
     _distances(subject)
     _axes(subject)
     _gaps(subject)
@@ -52,15 +58,42 @@ def _motor(subject: Subject, joint: UrdfJoint, none: bool) -> None:
             findings.warning("negative-limit", joint.line, what, f'{name}="{value:g}"', f"a positive number of {unit}")
 
 
+def _velocity(subject: Subject, joint: UrdfJoint, others: list[float]) -> None:
+    """``others``: the velocity limits of the other motors of its kind."""
+    if not FAST < joint.velocity < math.inf:
+        return
+    unit = "m" if joint.type == "prismatic" else "rad"
+    usual = float(np.median(others)) if len(others) > 1 else math.inf
+    degrees = unit == "rad" and math.radians(joint.velocity) < 30.0
+    alone = 0.0 < usual < joint.velocity / TOO_FAST
+    expected = f"about {usual:.3g}, as the others" if alone else f"below {FAST:g}"
+    hint = f"; as degrees {math.radians(joint.velocity):.3g} rad/s" if degrees else ""
+    say = subject.findings.warning if alone or joint.velocity > FASTEST else subject.findings.note
+    value = f"velocity {joint.velocity:g} {unit}/s"
+    say("large-limit", joint.line, f'joint "{joint.name}" <limit>', value, f"{expected}{hint}; leave out what is not known")
+
+
+def _mimic(subject: Subject, joint: UrdfJoint) -> None:
+    """Where it goes as the joint that it follows goes through its range, beside its own limits."""
+    master = None if joint.mimic is None else subject.joints.get(joint.mimic.joint)
+    if master is None or joint.mimic is None or not all(one.type in BOUNDED and one.lower < one.upper for one in (joint, master)):
+        return
+    low, high = sorted(joint.mimic.multiplier * x + joint.mimic.offset for x in (master.lower, master.upper))
+    if not all(map(math.isfinite, (low, high, joint.lower, joint.upper))):
+        return
+    common = min(high, joint.upper) - max(low, joint.lower)
+    if common < MEETS * min(high - low, joint.upper - joint.lower):
+        value = f'{low:.4g} to {high:.4g} as "{master.name}" goes from {master.lower:.4g} to {master.upper:.4g}'
+        expected = (
+            f"within its own limits, {joint.lower:.4g} to {joint.upper:.4g}: has the multiplier, {joint.mimic.multiplier:g}, a wrong sign?"
+        )
+        subject.findings.warning("mimic-range", joint.mimic.line, f'joint "{joint.name}" <mimic>', value, expected)
+
+
 def _limits(subject: Subject, joint: UrdfJoint) -> None:
     findings, what = subject.findings, f'joint "{joint.name}" <limit>'
     line = joint.line
     unit = "m" if joint.type == "prismatic" else "rad"
-    if FAST < joint.velocity < math.inf:
-        value = f"velocity {joint.velocity:g} {unit}/s"
-        say = findings.warning if joint.velocity > FASTEST else findings.note
-        slow = unit == "rad" and math.radians(joint.velocity) < 30.0
-        say("large-limit", line, what, value, f"below {FAST:g}{'; is it in degrees?' if slow else ''}; leave out what is not known")
     if STRONGEST < joint.effort < math.inf:
         findings.note("large-limit", line, what, f"effort {joint.effort:g}", f"below {STRONGEST:g}; leave out what is not known")
     if joint.type not in BOUNDED:
@@ -80,8 +113,19 @@ def _limits(subject: Subject, joint: UrdfJoint) -> None:
         )
         expected = f"at most two turns, 12.6 rad, or a continuous joint{degrees}"
         findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} rad", expected)
-    elif joint.type == "prismatic" and largest > max(10.0, 10.0 * subject.reach):
-        findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} m", f"m: the robot is {subject.reach:.3g} m long")
+    elif joint.type == "prismatic" and largest > _longest(subject, joint):
+        expected = f"metres, of a robot that is {subject.reach:.3g} m long: are they angles, or mm?"
+        findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} m", expected)
+
+
+def _longest(subject: Subject, joint: UrdfJoint) -> float:
+    """How far a prismatic joint may go [m]: one that a turning joint moves is no rail of the whole robot."""
+    above = subject.above.get(joint.parent)
+    while above is not None:
+        if above.type in ("revolute", "continuous"):
+            return RAIL * subject.reach
+        above = subject.above.get(above.parent)
+    return max(10.0, 10.0 * subject.reach)
 
 
 def _friction(subject: Subject, joint: UrdfJoint) -> None:
@@ -113,11 +157,12 @@ def _distances(subject: Subject) -> None:
 
 
 def _axes(subject: Subject) -> None:
-    """A robot whose joints are all about z of their frames but one: DH parameters with a slip."""
+    """A robot whose frames are turned so that all joints are about z but one: DH parameters with a slip."""
     turning = [joint for joint in subject.urdf.joints if joint.type in ("revolute", "continuous") and joint.mimic is None]
     lines = {joint.name: _line(joint) for joint in turning}
     common, count = Counter(lines.values()).most_common(1)[0] if turning else ("", 0)
-    if count >= SAME_AXIS and count == len(turning) - 1:
+    turned = sum(float(np.trace(np.reshape(joint.pose[0], (3, 3)))) < 1.0 + 2.0 * math.cos(TURNED) for joint in turning)
+    if count >= SAME_AXIS and count == len(turning) - 1 and turned >= TURNED_PART * len(turning):
         odd = next(joint for joint in turning if lines[joint.name] != common)
         value = f"an axis along {direction(np.array(odd.axis))} of its frame"
         subject.findings.warning(
@@ -148,7 +193,7 @@ def _gaps(subject: Subject) -> None:
 
 
 def _box(subject: Subject, body: str) -> Array | None:
-    """The box (2, 3) in the root's axes about all shapes that are fixed to each other; None where there are none, or not all can be read."""
+    """The box (2, 3) in the root's axes about all shapes fixed to each other; None where there are none, or one cannot be read."""
     boxes = []
     for name in subject.members[body]:
         hull = subject.shapes.of(subject.links[name])

@@ -7,12 +7,12 @@ directions are compared in robots many of whose pairs stand as mirror images at 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urdf_gibbs.lint.sides import twins
+from urdf_gibbs.lint.sides import behind, twins
 from urdf_gibbs.lint.subject import Subject
 from urdf_gibbs.robot.urdf import ONE_DOF, UrdfJoint
 
@@ -21,11 +21,16 @@ SAME_PLACE = 2e-3  # of the robot's reach
 FEW = 3  # pairs: of fewer, one that differs does not stand out
 ALIKE = 0.3  # of the pairs must be mirror images, or the plane between them is not known
 OFTEN = 0.25  # of the pairs: what differs as often is how the file is made, and noted
-MASS = 0.02
+MASS, MASS_WARN = 0.02, 0.08
 MOMENT = 0.2  # of the largest
 TENSOR = 0.25
+PRODUCT, PRODUCT_SAME = 0.01, 0.02  # of the largest; of itself: a product of inertia with the wrong sign alone
 CENTRE, CENTRE_WARN = 0.02, 0.15  # of the size of the link is noted, and warned of,
 CENTRE_FAR = 0.1  # where it is so much of the distance from the link's origin
+ORIGIN_WARN, SIGN = 0.1, 0.01  # of the length of a joint's origin is warned of; of twice a coordinate: a wrong sign
+AXIS, AXIS_WARN = 5.0, 10.0  # degrees
+SHAPE, SHAPE_WARN = 1.2, 1.5  # times as long
+PLACED = {"unlike-origin", "unlike-axis", "unlike-centre", "unlike-inertia"}  # what a joint above that differs changes
 LIMIT = 0.02  # rad or m
 EFFORT = 0.02
 
@@ -51,6 +56,8 @@ class Pairs:
         self.pairs = [pair for pair in twins([name for name in subject.order]) if self._sensible(*pair)]
         self.twin = {**dict(self.pairs), **{b: a for a, b in self.pairs}}
         self.place_tolerance = SAME_PLACE * subject.reach
+        self.off: set[str] = set()  # links below joints that differ
+        self.way: dict[tuple[str, str], int] = {}  # of turning joints: 1, equal angles are mirror images, or -1, opposite ones are
         self.mirror = self._plane()
 
     def _sensible(self, a: str, b: str) -> bool:
@@ -81,13 +88,20 @@ class Pairs:
 
 
 def check_mirror(subject: Subject) -> None:
-    """Compare each left link and joint with the right one."""
+    """Compare each left link and joint with the right one; what differs only because a joint above does is noted."""
     pairs = Pairs(subject)
     differences: list[Difference] = []
-    for a, b in pairs.pairs:
-        differences += _bodies(pairs, a, b)
-        if a in subject.above and b in subject.above:
-            differences += _joints(pairs, a, b)
+    for a, b in pairs.pairs:  # from the root on
+        above = [subject.above[one] for one in (a, b) if one in subject.above]
+        of_joints = _joints(pairs, a, b) if len(above) == 2 else []
+        if any(joint.parent in pairs.off for joint in above):
+            of_joints = [replace(one, slight=one.slight or one.code in PLACED) for one in of_joints]
+            pairs.off |= {a, b}
+        if any(one.code in PLACED and not one.slight for one in of_joints):
+            pairs.off |= {a, b}
+        of_bodies = [replace(one, slight=one.slight or bool(one.code in PLACED and {a, b} & pairs.off)) for one in _bodies(pairs, a, b)]
+        differences += of_bodies + of_joints
+    differences += _legs(pairs)
     for code in dict.fromkeys(one.code for one in differences):
         of_code = [one for one in differences if one.code == code]
         often = len(pairs.pairs) >= FEW and len(of_code) > max(1.0, OFTEN * len(pairs.pairs))
@@ -95,6 +109,21 @@ def check_mirror(subject: Subject) -> None:
         for one in of_code:
             say = subject.findings.note if often or one.slight or (mounted and one.same_part) else subject.findings.warning
             say(one.code, one.line, one.element, one.value, one.expected)
+
+
+def _legs(pairs: Pairs) -> list[Difference]:
+    """Four legs whose joints turn the same way in front as behind, or the opposite way, or one pair each: one leg alone is odd."""
+    found = []
+    for (a, b), way in pairs.way.items():
+        c, d = behind(a, pairs.subject.links), behind(b, pairs.subject.links)
+        other = pairs.way.get((c or "", d or ""), pairs.way.get((d or "", c or "")))
+        if other is not None and other != way:
+            J, *others = (pairs.subject.above[str(one)].name for one in (a, b, c, d))
+            ways = ("equal", "opposite") if way > 0 else ("opposite", "equal")
+            value = f'mirrors "{others[0]}" at {ways[0]} angles'
+            expected = f'{ways[1]} angles, as "{others[1]}" and "{others[2]}": one of the four axes has a wrong sign'
+            found.append(Difference("unlike-axis", pairs.subject.above[a].line, f'joint "{J}" <axis>', value, expected))
+    return found
 
 
 def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
@@ -105,16 +134,17 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
     def differs(code: str, part: str, value: str, expected: str, same: bool = False, slight: bool = False) -> list[Difference]:
         return [Difference(code, line, f'link "{a}" <{part}>', value, f'{expected} of its twin "{b}"', same, slight)]
 
+    found = _shapes(subject, a, b)
     if not (subject.matters(a) or subject.matters(b)):
-        return []
+        return found
     if abs(A.mass - B.mass) > MASS * max(A.mass, B.mass):
-        return differs("unlike-mass", "mass", f"{A.mass:.4g} kg", f"the {B.mass:.4g} kg")
+        slight = abs(A.mass - B.mass) < MASS_WARN * max(A.mass, B.mass)
+        return found + differs("unlike-mass", "mass", f"{A.mass:.4g} kg", f"the {B.mass:.4g} kg", slight=slight)
     if A.mass == 0.0:
-        return []
-    found = []
+        return found
     tensors = [np.reshape(one.inertia, (3, 3)) for one in (A, B)]
     if not all(np.isfinite(tensor).all() for tensor in tensors):
-        return []
+        return found
     moments = [np.linalg.eigvalsh(0.5 * (tensor + tensor.T)) for tensor in tensors]
     largest = max(float(np.abs(x).max()) for x in moments)
     if largest > 0.0 and float(np.abs(moments[0] - moments[1]).max()) > MOMENT * largest:
@@ -123,11 +153,13 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
     elif pairs.stand_alike(a, b) and largest > 0.0:
         assert pairs.mirror is not None
         turned = [subject.turn(one) for one in (a, b)]
-        shown_ = [turn @ tensor @ turn.T for turn, tensor in zip(turned, tensors, strict=True)]
-        if float(np.abs(pairs.mirror @ shown_[0] @ pairs.mirror - shown_[1]).max()) > TENSOR * largest:
-            found += differs(
-                "unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those", _alike(*tensors)
-            )
+        one, other = (turn @ tensor @ turn.T for turn, tensor in zip(turned, tensors, strict=True))
+        one = pairs.mirror @ one @ pairs.mirror
+        same = _alike(*tensors)
+        if float(np.abs(one - other).max()) > TENSOR * largest:
+            found += differs("unlike-inertia", "inertia", "principal axes that point elsewhere", "the mirror image of those", same)
+        elif _is_flipped(one, other, largest):
+            found += differs("unlike-inertia", "inertia", "a product of inertia of the other sign", "the mirror image of that", same)
     if pairs.stand_alike(a, b):
         assert pairs.mirror is not None
         places = [subject.turn(one) @ np.array(inertial.centre_of_mass) for one, inertial in ((a, A), (b, B))]
@@ -142,6 +174,25 @@ def _bodies(pairs: Pairs, a: str, b: str) -> list[Difference]:
     return found
 
 
+def _shapes(subject: Subject, a: str, b: str) -> list[Difference]:
+    """Visuals of twins by their longest axes, however they lie."""
+    hulls = [subject.shapes.of(subject.links[one], ("visuals",)) for one in (a, b)]
+    lengths = [math.sqrt(20.0 * float(np.linalg.eigvalsh(hull.spread).max())) for hull in hulls if hull is not None]
+    if len(lengths) < 2 or max(lengths) <= SHAPE * min(lengths):
+        return []
+    line = subject.links[a].visuals[0].line
+    value, expected = (f"a shape about {length:.2g} m long" for length in lengths)
+    slight = max(lengths) < SHAPE_WARN * min(lengths)
+    return [Difference("unlike-shape", line, f'link "{a}" <visual>', value, f'{expected}, as its twin "{b}"', slight=slight)]
+
+
+def _is_flipped(one: Array, other: Array, largest: float) -> bool:
+    """Whether two tensors differ in nothing but the sign of a product of inertia."""
+    differ = np.abs(one - other) > PRODUCT * largest
+    flipped = np.abs(one + other) <= PRODUCT_SAME * np.abs(one)
+    return bool(differ.any() and flipped[differ].all() and not np.diag(differ).any())
+
+
 def _alike(one: Array, other: Array) -> bool:
     return bool(np.abs(one - other).max() <= 1e-3 * np.abs(one).max())
 
@@ -150,9 +201,9 @@ def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
     subject = pairs.subject
     J, K = subject.above[a], subject.above[b]
 
-    def differs(code: str, part: str, value: str, expected: str, same: bool = False) -> list[Difference]:
+    def differs(code: str, part: str, value: str, expected: str, same: bool = False, slight: bool = False) -> list[Difference]:
         element = f'joint "{J.name}"' + (f" <{part}>" if part else "")
-        return [Difference(code, J.line, element, value, f'{expected} of its twin "{K.name}"', same)]
+        return [Difference(code, J.line, element, value, f'{expected} of its twin "{K.name}"', same, slight)]
 
     if J.parent != K.parent and pairs.twin.get(J.parent, K.parent) != K.parent:
         return differs(
@@ -162,22 +213,37 @@ def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
         return differs("unlike-type", "", f'type="{J.type}"', f'the type "{K.type}"')
     if J.type == "fixed":
         return []
-    found = []
+    found, way = [], 0
     before = J.parent == K.parent or pairs.stand_alike(J.parent, K.parent)
     if pairs.mirror is not None and before:
         if not pairs.stand_alike(a, b):
             gap = pairs._gap(a, b, pairs.mirror)
             same = _alike(np.array(J.pose[1]), np.array(K.pose[1]))
-            found += differs("unlike-origin", "origin", f"at q = 0 {gap:.3g} m off", "the mirror image of that", same)
+            value, expected = f"at q = 0 {gap:.3g} m off", "the mirror image of that"
+            found += differs("unlike-origin", "origin", value, expected, same, _is_slight(gap, J, K))
         elif J.type in ONE_DOF:
             axes = [subject.turn(one) @ np.array(joint.axis) for one, joint in ((a, J), (b, K))]
-            angle = math.degrees(math.acos(min(1.0, abs(float(pairs.mirror @ axes[0] @ axes[1])))))
-            if angle > 5.0:
-                found += differs("unlike-axis", "axis", f"an axis {angle:.0f} degrees off", "the mirror image of that")
-    return found + _limits(J, K, differs)
+            cosine = float(pairs.mirror @ axes[0] @ axes[1])
+            angle = math.degrees(math.acos(min(1.0, abs(cosine))))
+            if angle > AXIS:
+                value = f"an axis {angle:.0f} degrees off"
+                found += differs("unlike-axis", "axis", value, "the mirror image of that", slight=angle < AXIS_WARN)
+            else:
+                way = int(math.copysign(1.0, cosine if J.type == "prismatic" else -cosine))  # a mirror turns turns around
+                if J.type != "prismatic":
+                    pairs.way[a, b] = way
+    return found + _limits(J, K, way, differs)
 
 
-def _limits(J: UrdfJoint, K: UrdfJoint, differs: object) -> list[Difference]:
+def _is_slight(gap: float, J: UrdfJoint, K: UrdfJoint) -> bool:
+    """Whether two origins differ by little, and by no wrong sign."""
+    numbers = np.abs([*J.pose[1], *K.pose[1]])
+    signs = bool((np.abs(gap - 2.0 * numbers) < 2.0 * SIGN * numbers).any())
+    return not signs and gap < ORIGIN_WARN * max(float(np.linalg.norm(joint.pose[1])) for joint in (J, K))
+
+
+def _limits(J: UrdfJoint, K: UrdfJoint, way: int, differs: object) -> list[Difference]:
+    """``way``: 1 where equal angles are mirror images, -1 where opposite ones are, 0 where that is not known."""
     assert callable(differs)
     found: list[Difference] = []
     if J.mimic is not None or K.mimic is not None:
@@ -189,6 +255,9 @@ def _limits(J: UrdfJoint, K: UrdfJoint, differs: object) -> list[Difference]:
             found += differs(
                 "unlike-limits", "limit", f"{J.lower:.4g} to {J.upper:.4g}", f"the {K.lower:.4g} to {K.upper:.4g}, or its negative,"
             )
+        elif (way > 0 and not same) or (way < 0 and not opposite):
+            value = f"{J.lower:.4g} to {J.upper:.4g} about its axis goes to the other side"
+            found += differs("unlike-limits", "limit", value, f"the mirror image of the {K.lower:.4g} to {K.upper:.4g}")
     for what, one, other in (("effort", J.effort, K.effort), ("velocity", J.velocity, K.velocity)):
         if one != other and abs(one - other) > EFFORT * max(abs(one), abs(other)):
             found += differs("unlike-limits", "limit", f"{what} {one:.4g}", f"the {other:.4g}")

@@ -17,6 +17,8 @@ SIDE = re.compile(
     r"|(?:(?<=[_\-./])|^)[LR](?=[A-Z])"
     r"|(?<=[a-z])[LR]$"
 )
+ENDS = re.compile(rf"(?i:front|rear|hind|back)|{EDGE}(?i:{LEGS}){BEHIND}|{EDGE}(?:{LEGS})(?=[A-Z][a-z])")
+BEHINDS = {"front": ("rear", "hind", "back"), "f": ("r", "h", "b")}
 WORDS = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
 
@@ -29,6 +31,21 @@ def twins(names: Collection[str]) -> list[tuple[str, str]]:
         if other is not None and pairs.get(other) != name:
             pairs[name] = other
     return list(pairs.items())
+
+
+def behind(name: str, known: Collection[str]) -> str | None:
+    """The hind leg's name for that of a front leg: RL_hip or HL_hip for FL_hip, rear_left_knee for front_left_knee."""
+    for match in ENDS.finditer(name):
+        word = match.group()
+        place = 0 if len(word) > 2 or word[0] in "Ff" else 1
+        front = word if len(word) > 2 else word[place]
+        start = match.start() + place
+        for other in BEHINDS.get(front.lower(), ()):
+            turned = other.upper() if front.isupper() else other.capitalize() if front[0].isupper() else other
+            there = name[:start] + turned + name[start + len(front) :]
+            if there in known:
+                return there
+    return None
 
 
 def _mirrored(name: str) -> Iterator[str]:

@@ -9,6 +9,8 @@ from urdf_gibbs.lint.subject import Subject
 from urdf_gibbs.robot.urdf import Link
 
 UNLIKE, MILLIMETRES = 20.0, 300.0  # times the size of the link's other shapes is noted, and warned of
+MARKER = 5e-3  # m: a smaller shape marks a place
+FAR = 2.0  # times the size of the larger: a collision so far from the visual is warned of
 HUGE = 30.0  # times the robot's reach and the usual size of a shape
 
 
@@ -39,8 +41,10 @@ def check_sizes(subject: Subject) -> set[str]:
             (subject.findings.warning if warn else subject.findings.note)("shape-size", line, element, value, expected)
             doubtful |= {name} if warn else set()
         elif other is not None and kind == "collisions" and _apart(hull, other):
-            value = f"a collision {float(np.linalg.norm(hull.centre - other.centre)):.3g} m from the visual"
-            subject.findings.note("shapes-apart", line, element, value, "shapes in one place")
+            apart = float(np.linalg.norm(hull.centre - other.centre))
+            far = apart > FAR * max(hull.size, other.size) and min(hull.size, other.size) > MARKER
+            say = subject.findings.warning if far else subject.findings.note
+            say("shapes-apart", line, element, f"a collision {apart:.3g} m from the visual", "shapes in one place")
     return doubtful
 
 

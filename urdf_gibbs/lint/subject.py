@@ -27,6 +27,7 @@ class Subject:
         self.urdf, self.root, self.shapes = urdf, root, shapes
         self.findings: Findings = urdf.findings
         self.links = {link.name: link for link in urdf.links}
+        self.joints = {joint.name: joint for joint in urdf.joints}
         self.above: dict[str, UrdfJoint] = {joint.child: joint for joint in urdf.joints}
         self.below: dict[str, list[UrdfJoint]] = {}
         for joint in urdf.joints:

@@ -190,7 +190,7 @@ class Oracle:
         self.tied = len(self.free) < model.njoints - 1 or self.free != own_order
 
     def _hold(self, j: int) -> None:
-        """A joint that follows one that cannot move: what it fixes to the world counts as the world's, and no more in sums over what moves."""
+        """A joint that follows one that cannot move: what it fixes to the world is the world's, and no part of sums over what moves."""
         if self.model.parents[j] in self.held:
             self.held.add(j)
             self.model.inertias[j] = self.pin.Inertia.Zero()

@@ -67,6 +67,9 @@ CODES = {
         ("error",), "a mimic between joints that are not of one degree of freedom", "Use revolute, continuous or prismatic joints."
     ),
     "mimic-fixed": Code(("warning",), "a mimic of a joint that cannot move", "Let it follow a moving joint; this one is locked."),
+    "mimic-range": Code(
+        ("warning",), "a mimic joint that leaves its own limits", "Look at the sign of the multiplier and at both joints' limits."
+    ),
     "mimic-ignored": Code(("note",), "a fixed joint that mimics", "Delete the <mimic>."),
     "negative-mass": Code(("error",), "a negative mass", "Write a mass of zero or more."),
     "no-inertial": Code(
@@ -105,7 +108,7 @@ CODES = {
         "a mass that does not go with the volume of the shape",
         "Look at its unit (kg) and for a shifted decimal point.",
     ),
-    "counted-twice": Code(("warning",), "one mass in two links that are fixed to each other", "Delete one of them."),
+    "counted-twice": Code(("warning", "note"), "one mass in two links that are fixed to each other", "Delete one of them."),
     "unlike-mass": Code(("warning", "note"), "a left and a right link of different masses", "Correct the one that is wrong."),
     "unlike-inertia": Code(
         ("warning", "note"),
@@ -126,6 +129,7 @@ CODES = {
         ("warning", "note"), "a left and a right joint with axes that are no mirror images", "Correct the one that is wrong."
     ),
     "unlike-limits": Code(("warning", "note"), "a left and a right joint with different limits", "Correct the one that is wrong."),
+    "unlike-shape": Code(("warning", "note"), "a left and a right link with shapes of different sizes", "Look for a wrong mesh or scale."),
     "unlike-type": Code(("warning", "note"), "a left and a right joint of different types", "Correct the one that is wrong."),
     "unlike-parent": Code(("warning", "note"), "a left and a right joint on links that are no twins", "Correct the parent."),
     "odd-axis": Code(
@@ -157,7 +161,9 @@ CODES = {
     "shape-size": Code(
         ("warning", "note"), "a shape of another size than the rest", 'A mesh in millimetres needs scale="0.001 0.001 0.001".'
     ),
-    "shapes-apart": Code(("note",), "a collision that does not touch the visual", "See whether one of the two has a wrong origin."),
+    "shapes-apart": Code(
+        ("warning", "note"), "a collision that does not touch the visual", "See whether one of the two has a wrong origin."
+    ),
     "bad-colour": Code(("warning",), "a colour that is not four numbers", 'Write rgba="red green blue alpha", from 0 to 1.'),
     "shapes-skipped": Code(
         ("note",), "checks against shapes that were not made", "Install what reads meshes: pip install 'urdf-gibbs[check]'."

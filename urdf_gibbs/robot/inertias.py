@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from urdf_gibbs.robot.urdf import Link, Urdf, UrdfJoint
 
 ROUND_OFF = 1e-12  # m2, of the mass: a radius of gyration of a micrometre is a zero that a program has computed
+MOST_AXES = 6  # of a joint that a file spells as several, with empty links between
 
 
 def report_inertias(urdf: Urdf, doubts: Iterable[Doubt]) -> None:
@@ -48,6 +49,8 @@ def _report_missing(urdf: Urdf, link: Link, bodies: _Bodies) -> None:
         findings.note("no-inertial", link.line, what, value, "nothing, for a frame behind a fixed joint; it counts as zero mass")
     elif joint is not None and heavy:
         findings.note("no-inertial", link.line, what, value, "nothing: what is fixed to it has a mass")
+    elif joint is not None and not (link.visuals or link.collisions) and bodies.carries(link.name):
+        findings.note("no-inertial", link.line, what, value, "nothing, for the middle of a joint of several axes; it counts as zero mass")
     else:
         findings.warning("no-inertial", link.line, what, value, "mass and inertia; it counts as zero mass")
 
@@ -60,6 +63,7 @@ class _Bodies:
         self.above = {joint.child: joint for joint in urdf.joints}
         self._links: dict[str, Link] = {}
         self._below: dict[str, list[UrdfJoint]] = {}
+        self._moving: dict[str, list[str]] = {}
         self._found: dict[str, Inertia] = {}
 
     def own(self, name: str) -> Inertia:
@@ -78,6 +82,19 @@ class _Bodies:
         if top not in self._found:
             self._found[top] = self._sum(top)
         return self._found[top]
+
+    def carries(self, name: str) -> bool:
+        """Whether joints that hang on a link itself move some mass, behind at most so many further links as a joint of six axes has."""
+        if not self._moving:
+            for joint in self.urdf.joints:
+                if joint.type != "fixed":
+                    self._moving.setdefault(joint.parent, []).append(joint.child)
+        level = [name]
+        for _ in range(MOST_AXES - 1):
+            level = [child for one in level for child in self._moving.get(one, ())]
+            if any((self.whole(child) or NO_INERTIA).mass > 0.0 for child in level):
+                return True
+        return False
 
     def _sum(self, top: str) -> Inertia:
         if not self._below:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 ROOT_JOINT = "root_joint"
 WORLD = -1
+HINTS, MOST_NAMES = 20, 5000
 UNCONNECTED = (
     "not-xml",
     "not-urdf",
@@ -108,16 +111,12 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
         seen_joints[joint.name] = joint.line
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in children:
-                findings.error(f"unknown-{end}", joint.line, f"{what} <{end}>", f'link="{name}"', "the name of a link in this file")
+                expected = f"the name of a link in this file{_meant(urdf, name, children)}"
+                findings.error(f"unknown-{end}", joint.line, f"{what} <{end}>", f'link="{name}"', expected)
         if joint.child in parent_joint:
             first = parent_joint[joint.child]
-            findings.error(
-                "two-parents",
-                joint.line,
-                f"{what} <child>",
-                f'link "{joint.child}", already the child of joint "{first.name}" (line {first.line})',
-                "one parent for each link",
-            )
+            value = f'link "{joint.child}", already the child of joint "{first.name}" (line {first.line})'
+            findings.error("two-parents", joint.line, f"{what} <child>", value, f"one parent for each link{_exchanged(urdf, first, joint)}")
             continue
         parent_joint[joint.child] = joint
         if joint.parent in children:
@@ -126,6 +125,20 @@ def _connect(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
         if len(below) > 1 and not urdf.as_listed:
             below.sort(key=lambda joint: joint.name.encode("utf-8", "surrogatepass"))
     return children
+
+
+def _meant(urdf: Urdf, name: str, names: Collection[str]) -> str:
+    """The name that a wrong one was meant to be, if any is like it, for the first few errors: a search through many names takes long."""
+    few = len(urdf.findings.errors) < HINTS and len(names) <= MOST_NAMES
+    near = difflib.get_close_matches(name, names, 1, 0.8) if few else []
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def _exchanged(urdf: Urdf, *joints: UrdfJoint) -> str:
+    """Of two joints that carry one link, the one whose parent hangs on nothing: with its ends exchanged there is a tree."""
+    carried = {joint.child for joint in urdf.joints}
+    loose = [joint for joint in joints if joint.parent not in carried]
+    return f'; are parent and child of joint "{loose[0].name}" exchanged?' if len(loose) == 1 else ""
 
 
 def _root(urdf: Urdf) -> str | None:
@@ -169,7 +182,7 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
         while name not in resolved:
             mimic = joints[name].mimic
             assert mimic is not None
-            problem = _mimic_problem(joints, name, mimic, chain)
+            problem = _mimic_problem(urdf, joints, name, mimic, chain)
             if mimic.joint in urdf.unread:
                 resolved[name] = Dependency(name)
             elif problem:
@@ -194,11 +207,14 @@ def resolve_mimics(urdf: Urdf, follow: bool) -> dict[str, Dependency]:
     return resolved
 
 
-def _mimic_problem(joints: dict[str, UrdfJoint], name: str, mimic: Mimic, chain: dict[str, Mimic]) -> tuple[str, str, str] | None:
+def _mimic_problem(
+    urdf: Urdf, joints: dict[str, UrdfJoint], name: str, mimic: Mimic, chain: dict[str, Mimic]
+) -> tuple[str, str, str] | None:
     """(code, value, expected) where this mimic cannot be followed."""
     master = joints.get(mimic.joint)
     if master is None:
-        return "mimic-missing", f'joint="{mimic.joint}"', "the name of a joint in this file (or load with mimic=False)"
+        expected = f"the name of a joint in this file (or load with mimic=False){_meant(urdf, mimic.joint, joints)}"
+        return "mimic-missing", f'joint="{mimic.joint}"', expected
     if name in chain or mimic.joint == name:
         return "mimic-loop", f'joint="{mimic.joint}", which follows "{name}" in turn', "a chain that ends at a free joint"
     if joints[name].type not in ONE_DOF or master.type not in (*ONE_DOF, "fixed"):

@@ -142,7 +142,10 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings, whole: 
         parser.Parse(data, True)
     except expat.ExpatError as problem:
         line = problem.lineno + skipped
-        findings.error("not-xml", line, "document", f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}", "well-formed XML")
+        value = f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}"
+        if stack and parser.StartElementHandler is start:
+            value += f", where <{stack[-1].tag}> of line {stack[-1].line} is open"
+        findings.error("not-xml", line, "document", value, "well-formed XML")
         return None
     return roots[0]
 
