@@ -91,7 +91,7 @@ def test_a_robot_without_mass_or_motion_is_nothing_to_compare(tmp_path: Path) ->
     assert re.findall(r"^(OK|NONE|FAIL)", result.output, re.M) == ["NONE", "NONE", "OK"]
     assert "nothing to compare: nothing moves on a fixed base" in result.output
     assert "nothing to compare: no link that moves has a mass" in result.output
-    assert "3 comparisons: 1 agree, 2 have nothing to compare" in result.output
+    assert "3 comparisons: 1 agreed, 2 had nothing to compare" in result.output
     assert [one["verdict"] for one in json.loads(report.read_text())] == ["nothing to compare", "nothing to compare", "agrees"]
     assert runner.invoke(app, ["validate", str(still), "--base", "floating", "--samples", "1"]).exit_code == 0
 

@@ -20,6 +20,7 @@ from urdf_gibbs.robot.urdf import UrdfJoint
 PICTURES = (".png", ".svg", ".pdf")
 SHOWN = 200  # links, joints and branches printed before the rest is only counted
 DEEPEST = 20  # levels that the tree is indented; the depth is a number behind
+ROUND_OFF = 1e-12
 WHOLE = 4  # virtual links of a branch that are all printed
 
 
@@ -116,14 +117,15 @@ def tree_lines(robot: Robot) -> list[str]:
     """Each link below its parent, with its mass and the joint that holds it."""
     masses = {link.name: 0.0 if link.inertial is None else link.inertial.mass for link in robot.links}
     lines: list[str] = []
-    for link, joint, marks in _walk(robot):
+    for link, joint, marks, below in _walk(robot):
         facts = [f"{masses[link]:.6g} kg"] if masses.get(link) else []
         if joint is not None:
             facts.append(f"{joint.name} ({joint.type})")
         line = f"{marks}{link}  {', '.join(facts)}".rstrip()
         if len(line) > out.width and facts:
             words = ", ".join(facts)
-            lines += [f"{marks}{link}", " " * max(0, min(len(marks) + 2, out.width - len(words))) + words]
+            room = max(0, min(len(marks) + 2, out.width - len(words)))
+            lines += [f"{marks}{link}", f"{below:{room}}"[:room] + words]
         else:
             lines.append(line)
     if len(robot.links) > SHOWN:
@@ -131,8 +133,8 @@ def tree_lines(robot: Robot) -> list[str]:
     return lines
 
 
-def _walk(robot: Robot) -> Iterator[tuple[str, UrdfJoint | None, str]]:
-    """The first links in the order of the file, depth first: name, joint above, and the marks of the tree."""
+def _walk(robot: Robot) -> Iterator[tuple[str, UrdfJoint | None, str, str]]:
+    """The first links in the order of the file, depth first: name, joint above, the marks of the tree, and those of a second line."""
     below: dict[str, list[UrdfJoint]] = {}
     for joint in robot._urdf_joints:
         below.setdefault(joint.parent, []).append(joint)
@@ -141,8 +143,8 @@ def _walk(robot: Robot) -> Iterator[tuple[str, UrdfJoint | None, str]]:
         if not stack:
             return
         link, held, mark, indent, depth = stack.pop()
-        yield link, held, mark if depth <= DEEPEST else f"{mark}[{depth}] "
         joints = below.get(link, [])
+        yield link, held, mark if depth <= DEEPEST else f"{mark}[{depth}] ", indent + ("│ " if joints and depth < DEEPEST else "")
         for k, joint in reversed(list(enumerate(joints))):
             last = k == len(joints) - 1
             deeper = depth >= DEEPEST
@@ -196,7 +198,8 @@ def _span(start: int, count: int) -> str:
 
 
 def _axis(joint: Joint) -> str:
-    return "" if joint.type in ("floating", "elastic") else " ".join(f"{x:.6g}" for x in joint.axis)
+    """Of a unit vector what is round-off is zero."""
+    return "" if joint.type in ("floating", "elastic") else " ".join(f"{x if abs(x) > ROUND_OFF else 0.0:.6g}" for x in joint.axis)
 
 
 def _rule(joint: Joint) -> str:

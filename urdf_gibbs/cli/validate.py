@@ -37,7 +37,7 @@ from urdf_gibbs.robot.model import Robot
 AGREE, DISAGREE, CANNOT_LOAD, NOTHING = 0, 1, 2, 3
 SEVERITY = (AGREE, NOTHING, DISAGREE, CANNOT_LOAD)  # the exit code of several files is that of the worst
 WORDS = {"agrees": ("OK  ", AGREE), "disagrees": ("FAIL", DISAGREE), "nothing to compare": ("NONE", NOTHING)}
-TALLY = {AGREE: "agree", DISAGREE: "disagree", NOTHING: "have nothing to compare", CANNOT_LOAD: "cannot be loaded"}
+TALLY = {AGREE: "agreed", DISAGREE: "disagreed", NOTHING: "had nothing to compare", CANNOT_LOAD: "could not be loaded"}
 MOST_DIFFERENCES = 20  # between two files that are printed
 ALL = "all"
 METHODS_ABREAST = 4
@@ -221,6 +221,9 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
     word, outcome = WORDS[report.verdict]
     line = f"{word} {file} ({base}): nq {report.nq}, nv {report.nv}, {request.samples} states: {report.summary}"
     details = [f"note: {note}" for note in report.notes]
+    found = None if request.against is None else differences(path, resolve(request.against))
+    if found is not None and request.against is not None:
+        details += _difference_lines(found, file, request.against)
     details += [
         f"{c.quantity} ({c.method}): {c.error:.2e}, asked {c.bound:.0e} {c.remark}".rstrip() for c in report.comparisons if not c.agrees
     ]
@@ -228,9 +231,6 @@ def _one(file: str, base: Base, request: _Request, step: _Step) -> tuple[int, di
         out.print(*_tables(report), sep="\n")
     if (request.verbose or outcome == DISAGREE) and report.worst_call:
         details.append(f"seed {request.seed}; the worst state: {report.worst_call}")
-    found = None if request.against is None else differences(path, resolve(request.against))
-    if found is not None and request.against is not None:
-        details += _difference_lines(found, file, request.against)
     listed = {} if found is None else {"differences": [one._asdict() for one in found]}
     return outcome, {"loaded": True, **report.as_dict(), **listed, "line": line, "details": details}
 
@@ -286,7 +286,7 @@ def _tables(report: Report) -> list[Table]:
     tables = []
     for start in range(0, len(names), METHODS_ABREAST):
         methods = names[start : start + METHODS_ABREAST]
-        title = f"largest relative errors against {report.reference}; asked: {TOLERANCE:.0e}, or what stands below one"
+        title = f"largest relative errors against {report.reference}; asked: {TOLERANCE:.0e}, or what is below one"
         table = Table(title=title, title_justify="left")
         table.add_column("quantity")
         for name in methods:

@@ -96,9 +96,9 @@ def _of_elements(key: tuple[str, str], a: Element, b: Element) -> list[Differenc
 
 def _link_values(link: Element) -> dict[str, Value]:
     inertial = next(iter(link.all("inertial")), None)
-    if inertial is None:
-        return {"<inertial>": Value("none", link.line, False)} | _values(Element("inertial", {}, link.line), INERTIAL)
-    return {"<inertial>": Value("one", inertial.line, True)} | _values(inertial, INERTIAL)
+    given = Element("inertial", {}, link.line) if inertial is None else inertial
+    values = {what.replace("<origin>", "<inertial> <origin>"): value for what, value in _values(given, INERTIAL).items()}
+    return {"<inertial>": Value("none" if inertial is None else "one", given.line, inertial is not None)} | values
 
 
 def _joint_values(joint: Element) -> dict[str, Value]:

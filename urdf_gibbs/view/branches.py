@@ -116,7 +116,7 @@ def draw(robot: Robot, q: Array | None, path: str | IO[bytes]) -> None:
     places, base = points[:-1, :2], points[-1, :2]
     names = [f"{k + 1}: {shown(branch.joint_names[-1], LONGEST)}" for k, branch in enumerate(robot.branches[:MOST_LABELS])]
     unnamed = f", {count - len(names)} without a name here" if len(names) < count else ""
-    dashed = " (dashed: virtual links)" if 1 < count <= MOST_LABELS else ""
+    dashed = " (dashed: as an earlier branch)" if 1 < count <= MOST_LABELS else ""
     title = f"{shown(robot.name)}: {count} {'branch' if count == 1 else 'branches'}{dashed}{unnamed}"
     sheet = Sheet.of(points[:, :2], _leaf_ends(robot, lines, places), names, title)
     figure = Figure(figsize=(sheet.scale * np.ptp(sheet.x), sheet.scale * np.ptp(sheet.y)))
