@@ -26,6 +26,7 @@ CONCENTRATED = 0.1  # of the radius of gyration of a solid: a hundredth of its i
 SMALL = 0.4  # what is noted: less than a sixth of the inertia
 LACKING = 0.05  # of the inertia of all that it is fixed to: less hardly matters
 OUTSIDE, FAR = 0.05, 0.25  # of the shape's size
+AWAY = 20.0  # times the robot's length, of a link without shape
 HEAVY, HEAVIEST = 9_000.0, 20_000.0  # kg/m3: solid steel has 7,850; gold 19,300
 WITHIN = 0.25  # of the radius of gyration: two bodies with centres nearer than that are in one place
 LIGHT = 10.0  # kg/m3, the lightest foam
@@ -199,9 +200,15 @@ def _counted_twice(subject: Subject) -> None:
 
 def _without_shape(subject: Subject, link: Link, inertial: Inertia) -> None:
     """Where there is no shape, the lengths of the robot are what there is to compare with."""
-    ends = [np.array(joint.pose[1]) for joint in subject.below.get(link.name, ())]
-    lengths = [float(np.linalg.norm(x)) for x in (np.array(inertial.centre_of_mass), *ends)]
-    length = max([*lengths, subject.reach])
+    ends = [float(np.linalg.norm(joint.pose[1])) for joint in subject.below.get(link.name, ())]
+    known = max([*ends, subject.reach])
+    away = float(np.linalg.norm(inertial.centre_of_mass))
+    if away > AWAY * known > 0.0:
+        hint = "; in mm it would fit" if away < 1e3 * AWAY * known else ""
+        expected = f"one nearer: the whole robot is {known:.3g} m long{hint}"
+        _say(subject, "warning", "centre-outside", link, "inertial", f"a centre of mass {away:.3g} m from the link's origin", expected)
+        away = 0.0
+    length = max(known, away)
     rms = math.sqrt(max(0.0, float(np.linalg.eigvalsh(spread(inertial)).max())))
     if length > 0.0 and rms > WARN * length:
         value = f"{inertial.mass:.3g} kg with the inertia of a solid ellipsoid {math.sqrt(20.0) * rms:.3g} m long"
