@@ -218,7 +218,6 @@ def test_the_trajectory_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 def test_rows_as_csv(tmp_path: Path) -> None:
-    pytest.importorskip("pandas")
     result = call("bouncing_ball", *SHORT, "--csv", str(tmp_path / "run.csv"))
     assert result.exit_code == 0, result.output
     head, *rows = (tmp_path / "run.csv").read_text().splitlines()
@@ -327,7 +326,7 @@ def test_csv_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pandas" else find(name))
     result = call("bouncing_ball", "--csv", "run.csv")
     assert result.exit_code == 2
-    assert "pip install pandas" in result.output
+    assert "pip install 'urdf-gibbs[table]'" in result.output
 
 
 def test_a_file_that_cannot_be_written_leaves_the_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

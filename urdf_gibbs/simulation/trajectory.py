@@ -257,12 +257,10 @@ class Trajectory:
             energy.friction (``friction_work``), friction.<contact>.x, .y and .z in the world, and friction.<joint>.
 
         Raises:
-            ImportError: pandas is not installed.
+            MissingExtraError: pandas is not installed; ``t``, ``q``, ``v`` and ``energies`` are arrays without it.
         """
-        try:
+        with extras_named():
             import pandas  # type: ignore[import-untyped, unused-ignore]
-        except ImportError:
-            raise ImportError("to_dataframe needs pandas: pip install pandas; t, q, v and energies are arrays without it") from None
         columns: dict[str, Array] = {"t": self.t}
         columns |= {f"q.{name}": self.q[:, i] for i, name in enumerate(coordinate_names(self.robot))}
         columns |= {f"v.{name}": self.v[:, i] for i, name in enumerate(self.robot.velocity_names)}
