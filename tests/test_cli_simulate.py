@@ -76,7 +76,7 @@ def test_every_bundled_scenario_runs_and_reports_its_results(name: str) -> None:
     steps = scenario.scheme == "time_stepping"
     for text in ("impacts", "at the start", "less impacts" if steps else "lost in impacts", "at the end", "times real time"):
         assert text in words, text
-    assert ("certificate" if steps else "evaluations") in words
+    assert ("contact laws within" if steps else "evaluations") in words
     assert max(len(line.rstrip()) for line in result.stdout.splitlines()) <= 80
     assert not re.search(r"\bnan\b|\binf\b|\d[eE]-(1[6-9]|[2-9]\d)", words, re.I), words
     assert balance(result.stdout) == pytest.approx(0.0, abs=1e-4)
@@ -390,6 +390,15 @@ def test_a_missing_value_among_others_is_a_dash_and_round_off_is_nothing() -> No
     assert simulate_tables._each(np.array([np.nan, 3.0, 1.0, 2.0]), ".2f", False) == "1.00 to 3.00"
     assert simulate_tables._each(simulate_tables._plain(np.array([1.6e-16, -2.0]), 2.0), ".3g", False) == "0, -2"
     assert simulate_tables._each(simulate_tables._plain(np.array([-1e-34, 1e-34]), 1.0), ".3g", False) == "0"
+
+
+def test_a_range_of_numbers_breaks_into_two_lines_at_most(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    names, ranges = [f"point number {i}, wall {i}" for i in range(3)], "0.0745 to 0.0699"
+    rows = [["0.142784", name, "0.0", "2.1", ranges, ranges, "0.00316"] for name in names]
+    heads = ["time\n[s]", "points", "angle\n[deg]", "velocity\nchange\n[m/s]", "impulse\n[N s]", "along\nthe wall", "energy"]
+    simulate_tables._show(simulate_tables._table("", heads, rows, ("points",)))
+    table = capsys.readouterr().out
+    assert max(map(len, table.splitlines())) <= 80 and table.count("0.0745 to") == 6 and len(table.splitlines()) <= 6 + 2 * len(rows)
 
 
 STARTED = """

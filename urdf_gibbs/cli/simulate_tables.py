@@ -50,11 +50,11 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
         if changed:
             _show("The law, the restitution or the friction is not the file's: the two need not agree.")
     statistics = report["statistics"]
-    speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
+    ratio = statistics["times_real_time"]
+    speed = f", {ratio:{',.0f' if ratio >= 1000.0 else '.3g'}} times real time" if ratio else ""
     if "deepest" in statistics:
-        how = (
-            f"{statistics['bounces']} bounces, depth up to {statistics['deepest']:.2g} m, certificate {statistics['worst_certificate']:.1e}"
-        )
+        depth, error = float(_plain(statistics["deepest"], 1.0)), max(statistics["worst_certificate"], NOTHING)
+        how = f"{statistics['bounces']} bounces, depth up to {depth:.2g} m, contact laws within {error:.2g}"
     else:
         how = f"{statistics['rejected']} rejected, {statistics['evaluations']} evaluations"
     cpu = f"{_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
@@ -220,7 +220,8 @@ def _table(
 
 def _widths(columns: Sequence[Sequence[str]], names: Sequence[bool]) -> list[int]:
     """Of a table that fits: numbers get what their longest word needs, names share the rest, those with short ones first."""
-    widths = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    words = [[cell.replace(" to ", "_to ").split() for cell in column] for column in columns]  # a range has two lines, and not three
+    widths = [max((len(word) for cell in column for word in cell), default=0) for column in words]
     wanted = [max(len(line) for cell in column for line in [*cell.splitlines(), ""]) for column in columns]
     text = sorted((i for i, name in enumerate(names) if name), key=lambda i: wanted[i])
     room = _columns() - 2 * len(columns) - sum(width for width, name in zip(widths, names, strict=True) if not name)
