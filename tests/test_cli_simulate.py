@@ -21,6 +21,7 @@ from examples import runner
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app, progress, simulate_report, simulate_tables
+from urdf_gibbs.simulation import impact_values
 from urdf_gibbs.simulation.scenario import read_scenario
 
 G = 9.81
@@ -399,6 +400,16 @@ def test_a_range_of_numbers_breaks_into_two_lines_at_most(monkeypatch: pytest.Mo
     simulate_tables._show(simulate_tables._table("", heads, rows, ("points",)))
     table = capsys.readouterr().out
     assert max(map(len, table.splitlines())) <= 80 and table.count("0.0745 to") == 6 and len(table.splitlines()) <= 6 + 2 * len(rows)
+
+
+def test_angles_are_those_of_points_that_approach() -> None:
+    """What rests on its wall has a velocity of round-off, and any direction."""
+    impact = ug.simulate(**read_scenario("bouncing_ball").arguments()).impacts[0]
+    several = {name: np.repeat(getattr(impact, name), 3, axis=0) for name in impact_values.ARRAYS if name not in impact_values.STATES}
+    several |= {"points": impact.points * 3, "walls": impact.walls * 3, "angles_of_attack": np.radians([10.0, 20.0, 170.0])}
+    for before, told in (([-1.0, -1.0, 1e-13], "10.0 to 20.0"), ([-1.0, -1e-13, 0.0], "10.0"), ([-1e-13, 0.0, 1.0], "")):
+        held = replace(impact, **{**several, "normal_velocities_before": np.array(before)})
+        assert simulate_tables._angles(held, False) == told
 
 
 STARTED = """
