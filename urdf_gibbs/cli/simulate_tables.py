@@ -117,7 +117,7 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
             points, struck = zip(*_struck(impact), strict=True)
             walls = [_listed(tuple(dict.fromkeys(wall for wall in struck if wall)), everything)] if several else []
             row = [f"{impact.time:.6f}", _listed(points, everything), *walls, _angles(impact, everything)]
-            row.append(_each(_plain(changes(impact), 1.0), ".3g", everything))
+            row.append(_each(_plain(changes(impact), SLOW / NOTHING), ".3g", everything))
             row.append(_each(_plain(impact.impulses, pushed), ".3g", everything))
             across = np.linalg.norm(impact.tangential_impulses, axis=1)
             row += [_each(_plain(across, pushed), ".3g", everything)] if rough else []
@@ -174,8 +174,9 @@ def _energy_table(energy: dict[str, Any]) -> Table:
         rows.append(["lost by friction", f"{friction:.6g}"])
     caption = ""
     if energy["rest_is"]:
-        name, sign = _remainder(energy["rest_is"], energy["losses"])
-        rows.append([name, f"{sign * _plain(energy['rest'], size) + 0.0:.6g}"])
+        rest = float(_plain(energy["rest"], size))
+        name, sign = _remainder(energy["rest_is"], energy["losses"], rest)
+        rows.append([name, f"{sign * rest + 0.0:.6g}"])
         caption = f'"{name}" is the remainder of the balance, errors of the integrator included'
     else:
         drift = float(_plain(energy["rest"], size))
@@ -185,12 +186,19 @@ def _energy_table(energy: dict[str, Any]) -> Table:
     return _table(f"energy, {kinds}", ["", "[J]"], rows, ("",), caption)
 
 
-def _remainder(sources: Sequence[str], losses: Sequence[str]) -> tuple[str, float]:
-    """What the remainder of the balance is called, and its sign under that name."""
+def _remainder(sources: Sequence[str], losses: Sequence[str], rest: float) -> tuple[str, float]:
+    """What the remainder of the balance is called, and its sign under that name: what works both ways has lost it or gained it."""
     gains = [source for source in sources if source not in losses]
-    if not gains:
-        return f"lost by {' and '.join(losses)}", -1.0
-    return f"gained by {' and '.join(gains)}" + (f", less {' and '.join(losses)}" if losses else ""), 1.0
+    lost = bool(losses) and (not gains or rest < 0.0)
+    verb, by, less = ("lost", losses, gains) if lost else ("gained", gains, losses)
+    if rest < 0.0 and not losses:
+        verb, lost = "lost", True
+    return f"{verb} by {_and(by)}" + (f", less {_and(less)}" if less else ""), -1.0 if lost else 1.0
+
+
+def _and(names: Sequence[str]) -> str:
+    """One; one and another; one, another and a third."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _reference_table(reference: dict[str, Any]) -> Table:

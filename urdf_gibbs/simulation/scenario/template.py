@@ -34,7 +34,18 @@ HEAD = """\
 SCENE = {"duration": 2.0, "scheme": "time_stepping", "restitution": 0.0, "friction": 0.7}
 HELD = '; to hold it: "fixed", and no root_joint below'
 DRIFT = {"kind": "drift", "velocity": [0.0, 0.1, 0.0]}
-OTHERS = ("path", "rotation", "rpy", "steer", "scale", "pairs", "tyres", "crown", "rims")  # exclude other keys, or need what not all have
+OTHERS = (
+    "path",
+    "rotation",
+    "rpy",
+    "steer",
+    "scale",
+    "pairs",
+    "tyres",
+    "crown",
+    "rims",
+    "kGA",
+)  # exclude others, or need what not all have
 EXAMPLES: dict[str, Any] = {  # of keys without a default that is a value
     "walls.restitution": 0.5,
     "walls.friction": 0.5,
