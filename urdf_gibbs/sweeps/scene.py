@@ -111,7 +111,8 @@ class Scene:
                     path = dotted(self.question.paths[key])
                     if problem.key == path or problem.key.startswith((f"{path}.", f"{path}[")):
                         expected = f", expected {problem.expected}" if problem.expected else ""
-                        raise ArgumentError(f"over: {key}: {problem.value}{expected}") from None
+                        one = f"; one of its entries is {key}[0]" if problem.key == path and problem.expected.startswith("a list of") else ""
+                        raise ArgumentError(f"over: {key}: {problem.value}{expected}{one}") from None
             if len(keys) == 1:
                 problem = refusal.problems[0]
                 expected = f", expected {problem.expected}" if problem.expected else ""
