@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import trimesh
 
 import urdf_gibbs as ug
 
@@ -88,3 +91,32 @@ def test_a_mass_in_two_links_is_counted_twice_where_it_is_at_one_place(place: st
     head, _, tail = fixed.rpartition('<origin xyz="0 0 0.2"/>')
     told = found(f'{head}<origin xyz="{place}"/>{tail}', "counted-twice")
     assert [one.severity for one in told] == (["warning"] if twice else [])
+
+
+@pytest.mark.parametrize(("small", "severity"), [(0.1, None), (0.04, "note"), (0.004, "warning")])
+def test_a_shape_hundreds_of_times_the_other_of_its_link_is_warned_of(small: float, severity: str | None) -> None:
+    """A collision of 1.4 m in a robot of that size, beside a visual that is smaller."""
+    box = "<geometry><box size='{0} {0} {0}'/></geometry>"
+    link = f"<visual>{box.format(small)}</visual><collision>{box.format(1.4)}</collision>"
+    text = chain([limit()] * 6).replace(f'<link name="l3">{inertial()}{BOX}', f'<link name="l3">{inertial()}{link}')
+    assert [one.severity for one in found(text, "shape-size")] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("mass", "told"), [("1e14", False), ("1e16", True)])
+def test_numbers_that_no_robot_has_in_any_unit_are_told(mass: str, told: bool) -> None:
+    text = chain([limit()]).replace('<mass value="1.0"/>', f'<mass value="{mass}"/>', 1)
+    assert len(found(text, "large-number")) == told
+
+
+def test_the_up_axis_of_a_mesh_may_be_taken_either_way(tmp_path: Path) -> None:
+    """A bar along z in a file that says that y is up: told along z, or turned along -y as the file has it, its inertia fits."""
+    trimesh.creation.box((0.05, 0.05, 1.0)).export(tmp_path / "bar.dae")
+    mesh = (tmp_path / "bar.dae").read_text()
+    assert "Y_UP" in mesh
+    visual = '<visual><geometry><mesh filename="bar.dae"/></geometry></visual>'
+    long, short = (1.0 + 0.05**2) / 12, 2 * 0.05**2 / 12
+    for moments, fits in (((long, long, short), True), ((long, short, long), True), ((short, long, long), False)):
+        text = chain([limit()]).replace(f'<link name="l1">{inertial()}{BOX}', f'<link name="l1">{inertial(1.0, moments)}{visual}')
+        (tmp_path / "r.urdf").write_text(text)
+        codes = {one.code for one in ug.check(tmp_path / "r.urdf")}
+        assert ("inertia-too-large" not in codes) == fits and "mesh-unreadable" not in codes
