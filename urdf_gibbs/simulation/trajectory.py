@@ -289,8 +289,8 @@ class Trajectory:
             kinds: Some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
                 joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s], "modes" (those of elastic
                 links alone) and "forces" [N] of lasting contacts; None: those that tell something here.
-            points: Names of contact points or links; None: the contact points of the run, the first 12 that struck something where there
-                are more.
+            points: Names of contact points or links; None: the contact points of the run, of more than 12 first those that struck
+                something, and of each body one before the second of another.
             theme: "light" or "dark".
             walls: Those to draw in snapshots, instead of those of the run; needed for walls that are Python functions only.
 
