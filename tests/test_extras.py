@@ -58,6 +58,13 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
     assert everything is not None and {*EXTRAS.values()} - {"dask", "jax", "mjcf", "sdf", "torch"} <= set(everything[1].split(","))
 
 
+def test_the_page_on_installing_lists_every_extra() -> None:
+    page = (ROOT / "docs" / "pages" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \|", page, re.M)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == set(PROJECT["optional-dependencies"]) - {"dev", "docs", "validation"}  # those of the clone
+
+
 @pytest.mark.parametrize(
     ("code", "package", "extra"),
     [
