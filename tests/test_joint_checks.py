@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,48 @@ def test_a_motor_of_zero_is_warned_of_unless_the_file_tells_of_none() -> None:
 
 @pytest.mark.parametrize(("velocity", "severity", "degrees"), [(99.0, None, False), (180.0, "note", True), (9e3, "note", False), (1e6, "warning", False)])  # fmt: skip
 def test_fast_joints_are_asked_whether_they_are_in_degrees(velocity: float, severity: str | None, degrees: bool) -> None:
-    told = found(chain([limit(), limit(velocity=velocity), limit()]), "large-limit")
+    told = found(chain([limit(velocity=velocity)] * 2), "large-limit")[:1]
     assert [one.severity for one in told] == ([severity] if severity else [])
     assert all(("in degrees" in one.expected) == degrees for one in told)
+
+
+@pytest.mark.parametrize(("others", "severity"), [(3.0, "warning"), (30.0, "note")])
+def test_a_joint_much_faster_than_all_others_is_warned_of(others: float, severity: str) -> None:
+    (one,) = found(chain([limit(velocity=others), limit(velocity=180.0), *[limit(velocity=others)] * 2]), "large-limit")
+    assert one.severity == severity and 'joint "j1"' in one.element and "in degrees, 3.14 rad/s?" in one.expected
+
+
+FOLLOWS = '<mimic joint="j0" multiplier="{}" offset="{}"/>'
+
+
+@pytest.mark.parametrize(("multiplier", "offset", "told"), [(1, 0, 0), (-1, 0, 1), (-1, 1, 0), (0.5, 0, 0), (3, 0, 0), (1, -1.5, 1)])
+def test_a_mimic_joint_stays_within_its_own_limits(multiplier: float, offset: float, told: int) -> None:
+    """Both may go from 0 to 1."""
+    ranges = limit(lower=0.0)
+    text = chain([ranges, ranges + FOLLOWS.format(multiplier, offset)])
+    assert [one.severity for one in found(text, "mimic-range")] == ["warning"] * told
+    assert not found(chain([limit(lower=-math.inf), ranges + FOLLOWS.format(-1, 0)]), "mimic-range")
+
+
+@pytest.mark.parametrize(("base", "upper", "told"), [("revolute", 0.5, 0), ("revolute", 3.0, 1), ("prismatic", 3.0, 0), ("prismatic", 30.0, 1)])  # fmt: skip
+def test_what_slides_on_an_arm_is_no_rail(base: str, upper: float, told: int) -> None:
+    """A robot of 0.4 m: what slides on a joint that turns goes no further than twice that, a rail ten metres."""
+    text = chain([limit(), limit(lower=0.0, upper=upper)], kind="prismatic").replace(
+        '<joint name="j0" type="prismatic">', f'<joint name="j0" type="{base}">'
+    )
+    assert len(found(text, "limit-range")) == told
+
+
+TURNED = '<origin xyz="0 0 0.2" rpy="1.5708 0 0"/>'
+
+
+@pytest.mark.parametrize(("turned", "told"), [(5, 1), (1, 0)])
+def test_one_axis_that_is_swapped_stands_out_where_the_frames_are_turned_to_have_them_alike(turned: int, told: int) -> None:
+    """Six joints about y of their frames and one about x: as DH parameters, but not where most frames stand as their parents do."""
+    text = chain([limit()] * 7).replace('<origin xyz="0 0 0.2"/>', TURNED, turned)
+    head, axis, tail = text.rpartition('<axis xyz="0 1 0"/>')
+    assert axis and not found(text, "odd-axis")
+    assert len(found(f'{head}<axis xyz="1 0 0"/>{tail}', "odd-axis")) == told
 
 
 def test_limits_in_degrees_are_told_in_radians() -> None:
@@ -84,13 +124,50 @@ def test_the_foot_of_a_single_arm_is_noted_alone_as_it_stands_on_the_ground() ->
     assert one.severity == "warning"
 
 
-@pytest.mark.parametrize(("place", "twice"), [("0 0 0", True), ("0 0 0.2", False)])
-def test_a_mass_in_two_links_is_counted_twice_where_it_is_at_one_place(place: str, twice: bool) -> None:
-    """Two like boxes that are bolted to each other are two boxes."""
+CENTRES = [("0 0 0.01", "0 0 0", "warning"), ("0 0 0.01", "0 0 0.02", "warning"), ("0 0 0.01", "0 0 0.2", None), ("0 0 0", "0 0 0", "note")]
+
+
+@pytest.mark.parametrize(("centre", "place", "severity"), CENTRES)
+def test_a_mass_in_two_links_is_counted_twice_where_it_is_at_one_place(centre: str, place: str, severity: str | None) -> None:
+    """Two like boxes that are bolted to each other are two boxes; masses at the origins of both links may be placeholders."""
     fixed = chain([limit(), ""]).replace('<joint name="j1" type="revolute">', '<joint name="j1" type="fixed">')
-    head, _, tail = fixed.rpartition('<origin xyz="0 0 0.2"/>')
+    head, _, tail = fixed.replace('<origin xyz="0 0 0"/>', f'<origin xyz="{centre}"/>').rpartition('<origin xyz="0 0 0.2"/>')
     told = found(f'{head}<origin xyz="{place}"/>{tail}', "counted-twice")
-    assert [one.severity for one in told] == (["warning"] if twice else [])
+    assert [one.severity for one in told] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("factor", "severity"), [(1.0, None), (3.0, None), (10.0, "warning")])
+def test_a_mass_tenfold_is_told_by_the_other_links_before_it_is_heavier_than_steel(factor: float, severity: str | None) -> None:
+    """Boxes of 1,250 kg/m3; the tenfold mass has 12,500, with the inertia of the tenth of it."""
+    text = chain([limit()] * 6).replace('<mass value="1.0"/>', '<mass value="10.0"/>').replace("0.0067", "0.067")
+    head, mass, tail = text.rpartition('<mass value="10.0"/>')
+    told = found(f'{head}<mass value="{10.0 * factor}"/>{tail}', "density")
+    assert mass and [(one.severity, 'link "l6"' in one.element) for one in told if one.severity == "warning"] == (
+        [(severity, True)] if severity else []
+    )
+
+
+def test_a_centre_of_mass_in_mm_is_told_without_a_shape() -> None:
+    """It is not taken for the length of the robot, with which inertias are compared."""
+    text = chain([limit()] * 2).replace(BOX, "").replace(inertial(), inertial(centre="0 0 0.1"))
+    assert ug.check(text) == []
+    (foot, one, _) = found(text.replace("0 0 0.1", "0 0 100"), "centre-outside")
+    assert foot.severity == "note" and one.severity == "warning" and "in mm it would fit" in one.expected
+
+
+def test_a_link_whose_shapes_cannot_all_be_read_is_not_measured(tmp_path: Path) -> None:
+    """A visual of 1 cm beside one that is not there tells nothing of a link's size."""
+    dot, gone = BOX.replace("0.2", "0.01"), '<visual><geometry><mesh filename="gone.stl"/></geometry></visual>'
+    for shapes, codes in ((dot, {"inertia-too-large", "density", "gap"}), (dot + gone, {"mesh-missing"})):
+        text = chain([limit()] * 2).replace(f'<link name="l2">{inertial()}{BOX}', f'<link name="l2">{inertial(2.0)}{shapes}')
+        assert {one.code for one in ug.check(text)} == codes
+
+
+@pytest.mark.parametrize(("away", "severity"), [(0.05, None), (0.35, "note"), (0.6, "warning")])
+def test_a_collision_far_from_the_visual_is_warned_of(away: float, severity: str | None) -> None:
+    collision = BOX.replace("visual>", "collision>").replace("<geometry>", f'<origin xyz="{away} 0 0"/><geometry>')
+    text = chain([limit()] * 2).replace(f'<link name="l1">{inertial()}{BOX}', f'<link name="l1">{inertial()}{BOX}{collision}')
+    assert [one.severity for one in found(text, "shapes-apart")] == ([severity] if severity else [])
 
 
 @pytest.mark.parametrize(("small", "severity"), [(0.1, None), (0.04, "note"), (0.004, "warning")])

@@ -34,16 +34,36 @@ def check_joints(subject: Subject) -> None:
     moving = [joint for joint in subject.urdf.joints if joint.type != "fixed"]
     motors = [joint for joint in moving if joint.mimic is None]
     none = len(motors) > 1 and all(joint.effort == 0.0 or joint.velocity == 0.0 for joint in motors)
+    usual = _usual_velocities(motors)
+    swung = _swung(subject)
     for joint in moving:
         if joint.mimic is None:
             _motor(subject, joint, none)
-        _velocity(subject, joint, [one.velocity for one in motors if one is not joint and one.type == joint.type])
-        _limits(subject, joint)
+        _velocity(subject, joint, usual.get(joint.type, math.inf))
+        _limits(subject, joint, RAIL * subject.reach if joint.parent in swung else max(10.0, 10.0 * subject.reach))
         _friction(subject, joint)
         _mimic(subject, joint)
     _distances(subject)
     _axes(subject)
     _gaps(subject)
+
+
+def _usual_velocities(motors: list[UrdfJoint]) -> dict[str, float]:
+    """The median of the velocity limits of each type of joint that a robot has three of."""
+    given: dict[str, list[float]] = {}
+    for joint in motors:
+        given.setdefault(joint.type, []).append(joint.velocity)
+    return {kind: float(np.median(velocities)) for kind, velocities in given.items() if len(velocities) > 2}
+
+
+def _swung(subject: Subject) -> set[str]:
+    """The links that a turning joint moves: what slides on them is no rail of the whole robot."""
+    swung: set[str] = set()
+    for name in subject.order:
+        joint = subject.above.get(name)
+        if joint is not None and (joint.type in ("revolute", "continuous") or joint.parent in swung):
+            swung.add(name)
+    return swung
 
 
 def _motor(subject: Subject, joint: UrdfJoint, none: bool) -> None:
@@ -58,16 +78,15 @@ def _motor(subject: Subject, joint: UrdfJoint, none: bool) -> None:
             findings.warning("negative-limit", joint.line, what, f'{name}="{value:g}"', f"a positive number of {unit}")
 
 
-def _velocity(subject: Subject, joint: UrdfJoint, others: list[float]) -> None:
-    """``others``: the velocity limits of the other motors of its kind."""
+def _velocity(subject: Subject, joint: UrdfJoint, usual: float) -> None:
+    """``usual``: the velocity limit of most motors of its kind."""
     if not FAST < joint.velocity < math.inf:
         return
     unit = "m" if joint.type == "prismatic" else "rad"
-    usual = float(np.median(others)) if len(others) > 1 else math.inf
     degrees = unit == "rad" and math.radians(joint.velocity) < 30.0
     alone = 0.0 < usual < joint.velocity / TOO_FAST
     expected = f"about {usual:.3g}, as the others" if alone else f"below {FAST:g}"
-    hint = f"; as degrees {math.radians(joint.velocity):.3g} rad/s" if degrees else ""
+    hint = f"; is it in degrees, {math.radians(joint.velocity):.3g} rad/s?" if degrees else ""
     say = subject.findings.warning if alone or joint.velocity > FASTEST else subject.findings.note
     value = f"velocity {joint.velocity:g} {unit}/s"
     say("large-limit", joint.line, f'joint "{joint.name}" <limit>', value, f"{expected}{hint}; leave out what is not known")
@@ -90,7 +109,8 @@ def _mimic(subject: Subject, joint: UrdfJoint) -> None:
         subject.findings.warning("mimic-range", joint.mimic.line, f'joint "{joint.name}" <mimic>', value, expected)
 
 
-def _limits(subject: Subject, joint: UrdfJoint) -> None:
+def _limits(subject: Subject, joint: UrdfJoint, longest: float) -> None:
+    """``longest``: what a joint of this place may slide [m]."""
     findings, what = subject.findings, f'joint "{joint.name}" <limit>'
     line = joint.line
     unit = "m" if joint.type == "prismatic" else "rad"
@@ -113,19 +133,9 @@ def _limits(subject: Subject, joint: UrdfJoint) -> None:
         )
         expected = f"at most two turns, 12.6 rad, or a continuous joint{degrees}"
         findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} rad", expected)
-    elif joint.type == "prismatic" and largest > _longest(subject, joint):
+    elif joint.type == "prismatic" and largest > longest:
         expected = f"metres, of a robot that is {subject.reach:.3g} m long: are they angles, or mm?"
         findings.warning("limit-range", line, what, f"{joint.lower:g} to {joint.upper:g} m", expected)
-
-
-def _longest(subject: Subject, joint: UrdfJoint) -> float:
-    """How far a prismatic joint may go [m]: one that a turning joint moves is no rail of the whole robot."""
-    above = subject.above.get(joint.parent)
-    while above is not None:
-        if above.type in ("revolute", "continuous"):
-            return RAIL * subject.reach
-        above = subject.above.get(above.parent)
-    return max(10.0, 10.0 * subject.reach)
 
 
 def _friction(subject: Subject, joint: UrdfJoint) -> None:

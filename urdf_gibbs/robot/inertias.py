@@ -62,8 +62,8 @@ class _Bodies:
         self.urdf = urdf
         self.above = {joint.child: joint for joint in urdf.joints}
         self._links: dict[str, Link] = {}
-        self._below: dict[str, list[UrdfJoint]] = {}
-        self._moving: dict[str, list[str]] = {}
+        self._below: dict[str, list[UrdfJoint]] | None = None
+        self._moving: dict[str, list[str]] | None = None
         self._found: dict[str, Inertia] = {}
 
     def own(self, name: str) -> Inertia:
@@ -85,7 +85,8 @@ class _Bodies:
 
     def carries(self, name: str) -> bool:
         """Whether joints that hang on a link itself move some mass, behind at most so many further links as a joint of six axes has."""
-        if not self._moving:
+        if self._moving is None:
+            self._moving = {}
             for joint in self.urdf.joints:
                 if joint.type != "fixed":
                     self._moving.setdefault(joint.parent, []).append(joint.child)
@@ -97,7 +98,8 @@ class _Bodies:
         return False
 
     def _sum(self, top: str) -> Inertia:
-        if not self._below:
+        if self._below is None:
+            self._below = {}
             for joint in self.urdf.joints:
                 if joint.type == "fixed":
                     self._below.setdefault(joint.parent, []).append(joint)
