@@ -125,7 +125,7 @@ def test_sarif_is_valid_and_says_the_same(folder: Path, tmp_path: Path) -> None:
 # codes -------------------------------------------------------------------------------------------------
 
 SAY = {"error": "error", "warning": "warning", "note": "note"}
-FIRST = {*SAY, "_mistake", "differs"}  # calls whose first argument is a code
+FIRST = {*SAY, "_mistake", "differs", "Difference"}  # calls whose first argument is a code
 LATER = {"_say": 2, "Doubt": 2}
 
 

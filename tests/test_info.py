@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,25 @@ def test_the_tree_is_that_of_the_file() -> None:
         assert depth[child] == depth[parent] + 2
     assert "merged into panda_link7: panda_link8, panda_hand, panda_hand_tcp" in printed(str(PANDA))
     assert "merged into the world: panda_link0" in printed(str(PANDA))
+
+
+def test_a_line_that_is_too_long_goes_on_under_the_marks_of_the_tree() -> None:
+    """The facts of a link on a line of their own: the bars to the left go through, as on the line above."""
+    lines = printed(str(ROBOTS["tiago_dual"])).split("links, as in the file\n")[1].split("\n\n")[0].splitlines()
+    second = [(above, line) for above, line in pairwise(lines) if re.fullmatch(r"[ │]*(\S+ kg, )?\S+ \(\w+\)", line)]
+    assert len(second) > 20
+    for above, line in second:
+        marks = re.match(r"[ │├└]*", above)
+        assert marks is not None
+        expected = marks[0].replace("├", "│").replace("└", " ").rstrip()
+        bars = re.match(r"[ │]*", line)
+        assert bars is not None and bars[0][: len(expected)] == expected[: len(bars[0])]
+
+
+def test_round_off_in_an_axis_is_not_printed() -> None:
+    """iCub's axes are as 0 -1 6.12323e-17."""
+    text = printed(str(ROBOTS["icub"]))
+    assert re.search(r"^l_hip_pitch +revolute +0 +0 -1 0 ", text, re.M) and "e-1" not in text
 
 
 def test_columns_without_an_entry_go() -> None:

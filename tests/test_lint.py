@@ -65,6 +65,22 @@ def test_a_massless_link_that_carries_mass_is_fine() -> None:
         f'<joint name="k" type="revolute"><parent link="b"/><child link="c"/>{LIMIT}</joint></robot>'
     )
     assert singular_joints(text) == {}
+    (told,) = [one for one in ug.check(text) if one.code == "no-inertial" and 'link "b"' in one.element]
+    assert told.severity == "note" and "several axes" in told.expected
+
+
+DRAWN = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+
+
+@pytest.mark.parametrize(("shape", "mass", "severity"), [("", HEAVY, "note"), (DRAWN, HEAVY, "warning"), ("", "", "warning")])
+def test_a_moving_link_without_inertial_is_noted_where_it_is_the_middle_of_a_joint(shape: str, mass: str, severity: str) -> None:
+    """A link of several hinges in a row that nothing is drawn of; at the end of an arm, and where it is drawn, its mass was forgotten."""
+    joints = "".join(
+        f'<joint name="{a}{b}" type="revolute"><parent link="{a}"/><child link="{b}"/>{LIMIT}</joint>' for a, b in ("ab", "bc", "cd")
+    )
+    text = f'<robot name="r"><link name="a"/><link name="b">{shape}</link><link name="c"/><link name="d">{mass}</link>{joints}</robot>'
+    (told,) = [one for one in ug.check(text) if one.code == "no-inertial" and 'link "b"' in one.element]
+    assert told.severity == severity
 
 
 def test_meshes_are_searched_where_ros_keeps_them(tmp_path: Path) -> None:

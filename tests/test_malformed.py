@@ -664,3 +664,40 @@ def test_other_codecs_of_python_are_refused(encoding: str) -> None:
     for document in (f"<?xml version='1.0' encoding='{encoding}'?>", f'\n\n<?xml version="1.0"   encoding = "{encoding}" ?>'):
         (error,) = [f for f in check((document + '<robot name="r"><link name="a"/></robot>').encode()) if f.severity == "error"]
         assert error.code == "not-xml" and encoding in error.value and "UTF-8" in error.expected
+
+
+def test_a_tag_that_is_left_open_is_named() -> None:
+    (one,) = check('<robot name="r">\n<link name="a">\n<inertial>\n<mass value="1"/>\n</link>\n</robot>')
+    assert one.line == 5 and "where <inertial> of line 3 is open" in one.value
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("foream", "forearm"), ("Forearm", "forearm"), ("nothing", None)])
+def test_a_name_that_is_nearly_one_of_the_file_is_told(wrong: str, meant: str | None) -> None:
+    links = [link(name) for name in ("base", "forearm", "hand")]
+    ends = (("unknown-child", "base", wrong), ("unknown-parent", wrong, "hand"))
+    for code, parent, child in ends:
+        (one,) = [one for one in check(robot(*links, joint("j", "revolute", parent, child))) if one.code == code]
+        assert (f'did you mean "{meant}"?' in one.expected) == (meant is not None)
+
+
+def test_a_mimic_of_nearly_a_joint_is_told() -> None:
+    (one,) = [one for one in check(chain("", '<mimic joint="j00"/>')) if one.code == "mimic-missing"]
+    assert 'did you mean "j0"?' in one.expected
+
+
+def test_exchanged_ends_of_a_joint_are_told() -> None:
+    """Links a, b and c in a row; the second joint has its ends exchanged, so that b is carried twice and c by nothing."""
+    links = [link(name) for name in "abc"]
+    (one,) = [
+        one
+        for one in check(robot(*links, joint("ab", "revolute", "a", "b"), joint("bc", "revolute", "c", "b")))
+        if one.code == "two-parents"
+    ]
+    assert 'joint "bc" exchanged?' not in one.expected  # the first may hang on a, or a on b
+    more = [link("d"), joint("da", "revolute", "d", "a")]
+    (one,) = [
+        one
+        for one in check(robot(*links, *more, joint("ab", "revolute", "a", "b"), joint("bc", "revolute", "c", "b")))
+        if one.code == "two-parents"
+    ]
+    assert one.expected.endswith('are parent and child of joint "bc" exchanged?')

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import urdf_gibbs as ug
-from urdf_gibbs.lint.sides import twins
+from urdf_gibbs.lint.sides import behind, twins
 
 NAMES = [
     *[("left_knee", "right_knee"), ("knee_l", "knee_r"), ("LElbowYaw", "RElbowYaw"), ("armLeft", "armRight"), ("kneeL", "kneeR")],
@@ -66,8 +66,10 @@ def test_a_symmetric_robot_has_no_findings_however_its_frames_lie(quadruped: str
         origin, parent, child = joint.find("origin"), joint.find("parent"), joint.find("child")
         assert parent is not None and child is not None
         if child.get("link") == "fl_calf":
-            assert origin is not None
+            axis = joint.find("axis")
+            assert origin is not None and axis is not None and axis.get("xyz") == "0 1 0"
             origin.set("rpy", "0 0 3.141592653589793")
+            axis.set("xyz", "0 -1 0")
         elif parent.get("link") == "fl_calf" and origin is not None:
             x, y, z = (float(v) for v in origin.get("xyz", "0 0 0").split())
             origin.set("xyz", f"{-x} {-y} {z}")
@@ -107,11 +109,106 @@ def test_opposite_limits_are_those_of_an_axis_that_is_turned(quadruped: str) -> 
     assert found(ET.tostring(root).decode()) == {}
 
 
+def test_an_axis_or_a_range_of_the_wrong_sign_lets_a_leg_go_to_the_other_side(quadruped: str) -> None:
+    """The hips turn about x, where opposite angles are mirror images, and go further in than out."""
+    outwards = quadruped
+    for leg, ends in (("fl", ("-0.5", "1")), ("fr", ("-1", "0.5")), ("rl", ("-0.5", "1")), ("rr", ("-1", "0.5"))):
+        outwards = edited(outwards, f"{leg}_hip", "l:limit", lower=ends[0], upper=ends[1])
+    assert found(outwards) == {}
+    for wrong in (
+        edited(outwards, "fr_hip", "l:limit", lower="-0.5", upper="1"),
+        edited(outwards, "fr_hip", "axis", xyz="-1 0 0"),
+    ):
+        (one,) = [one for one in ug.check(wrong) if one.code.startswith("unlike")]
+        assert (one.code, one.severity) == ("unlike-limits", "warning") and 'joint "fl_hip"' in one.element and "other side" in one.value
+    both = edited(outwards, "fr_hip", "axis", xyz="-1 0 0")
+    assert found(edited(both, "fr_hip", "l:limit", lower="-0.5", upper="1")) == {}
+
+
+@pytest.mark.parametrize("leg", ["fl", "fr", "rl", "rr"])
+def test_one_leg_of_four_that_turns_the_other_way_is_told_where_its_limits_do_not_tell(quadruped: str, leg: str) -> None:
+    for one in ("fl", "fr", "rl", "rr"):
+        quadruped = edited(quadruped, f"{one}_hip", "l:limit", lower="-0.7", upper="0.7")
+    assert found(quadruped) == {}
+    (one,) = [one for one in ug.check(edited(quadruped, f"{leg}_hip", "axis", xyz="-1 0 0")) if one.code.startswith("unlike")]
+    assert (one.code, one.severity) == ("unlike-axis", "warning")
+    assert all(f'"{name}_hip"' in str(one) for name in ("fl", "fr", "rl", "rr")) and "wrong sign" in one.expected
+    both = edited(edited(quadruped, "rl_hip", "axis", xyz="-1 0 0"), "rr_hip", "axis", xyz="-1 0 0")
+    assert found(both) == {}  # the hind legs turn the other way, both
+
+
+@pytest.mark.parametrize(
+    ("front", "hind"),
+    [
+        ("FL_hip", "RL_hip"),
+        ("LF_HAA", "LH_HAA"),
+        ("front_left_knee", "rear_left_knee"),
+        ("FrontRightHip", "HindRightHip"),
+        ("lf_x", "lh_x"),
+    ],
+)
+def test_hind_legs_are_found_by_name(front: str, hind: str) -> None:
+    assert behind(front, {front, hind}) == hind
+    assert behind(hind, {front, hind}) is None and behind("fl_" * 3, {hind}) is None
+
+
+def test_what_hangs_on_a_joint_that_differs_is_noted(quadruped: str) -> None:
+    """A thigh turned about z takes the calf and the foot with it: one warning, not one for each."""
+    turned = [one for one in ug.check(edited(quadruped, "fl_thigh", "o:origin", rpy="0 0 1.2")) if one.code.startswith("unlike")]
+    assert len(turned) > 1
+    assert ["fl_thigh" in one.element for one in turned if one.severity == "warning"] == [True]
+
+
+@pytest.mark.parametrize(("mass", "severity"), [("0.985", None), ("0.95", "note"), ("0.9", "warning")])
+def test_a_few_percent_of_a_mass_are_noted(quadruped: str, mass: str, severity: str | None) -> None:
+    (before,) = {one.get("value") for one in ET.fromstring(quadruped).iterfind("link[@name='fl_thigh']/inertial/mass")}
+    wrong = edited(quadruped, "fl_thigh", "inertial/mass", value=str(float(before or 0) * float(mass)))
+    assert [one.severity for one in ug.check(wrong) if one.code == "unlike-mass"] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("y", "severity"), [("0.0501", None), ("0.053", "note"), ("0.06", "warning"), ("-0.05", "warning")])
+def test_a_little_of_a_place_is_noted_but_not_a_wrong_sign(quadruped: str, y: str, severity: str | None) -> None:
+    wrong = edited(quadruped, "fl_thigh", "o:origin", xyz=f"0 {y} 0")
+    assert [one.severity for one in ug.check(wrong) if one.code == "unlike-origin"] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("z", "severity"), [("0.0015", None), ("-0.001", "note"), ("-0.0015", "warning")])
+def test_a_wrong_sign_of_a_small_coordinate_is_warned_of(quadruped: str, z: str, severity: str | None) -> None:
+    both = edited(edited(quadruped, "fl_thigh", "o:origin", xyz="0 0.05 0.0015"), "fr_thigh", "o:origin", xyz="0 -0.05 0.0015")
+    wrong = edited(both, "fl_thigh", "o:origin", xyz=f"0 0.05 {z}")
+    assert [one.severity for one in ug.check(wrong) if one.code == "unlike-origin"] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("length", "severity"), [(1.1, None), (1.3, "note"), (2.0, "warning")])
+def test_shapes_of_twins_are_alike_in_size_however_they_lie(quadruped: str, length: float, severity: str | None) -> None:
+    box, turned = (
+        f'<visual><origin rpy="{rpy}"/><geometry><box size="0.05 0.05 {z}"/></geometry></visual>'
+        for rpy, z in (("0 0 0", 0.2), ("1 2 0", 0.2 * length))
+    )
+    for name, visual in (("fl_thigh", box), ("fr_thigh", turned)):
+        root = ET.fromstring(quadruped)
+        link = next(one for one in root if one.tag == "link" and one.get("name") == name)
+        for one in link.findall("visual"):
+            link.remove(one)
+        link.append(ET.fromstring(visual))
+        quadruped = ET.tostring(root).decode()
+    assert [one.severity for one in ug.check(quadruped) if one.code == "unlike-shape"] == ([severity] if severity else [])
+
+
 @pytest.mark.parametrize(("sign", "codes"), [("-", set()), ("", {"unlike-inertia"})])
 def test_products_across_the_plane_change_sign(quadruped: str, sign: str, codes: set[str]) -> None:
     """ixy of 0.0012 on the left is -0.0012 on the right, where y points the other way."""
     left = edited(quadruped, "fl_thigh", "inertial/inertia", ixy="0.0012")
     assert set(found(edited(left, "fr_thigh", "inertial/inertia", ixy=f"{sign}0.0012"))) == codes
+
+
+def test_a_small_product_of_the_wrong_sign_is_told_by_that_alone(quadruped: str) -> None:
+    """A few percent of the largest moment, which the principal axes hardly tell."""
+    left = edited(quadruped, "fl_thigh", "inertial/inertia", ixy="0.0001")
+    assert found(edited(left, "fr_thigh", "inertial/inertia", ixy="-0.0001")) == {}
+    (one,) = [one for one in ug.check(edited(left, "fr_thigh", "inertial/inertia", ixy="0.0001")) if one.code == "unlike-inertia"]
+    assert one.severity == "warning" and "other sign" in one.value
+    assert found(edited(left, "fr_thigh", "inertial/inertia", ixy="0.0002")) == {}
 
 
 @pytest.mark.parametrize(("legs", "severity"), [(["fl"], "warning"), (["fl", "rl"], "note")])

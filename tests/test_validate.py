@@ -51,6 +51,38 @@ def test_missing_mimic_masters_are_freed_and_said(tmp_path: Path) -> None:
     assert "mimic joints are free here" in result.output
 
 
+SPINS = (
+    '<robot name="r"><link name="a">{0}</link><link name="b">{0}</link><link name="c">{0}</link>'
+    '<joint name="ab" type="{1}"><parent link="a"/><child link="b"/><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><axis xyz="0 0 1"/></joint>'
+    '<joint name="bc" type="continuous"><parent link="b"/><child link="c"/><origin xyz="0.3 0.1 0.2"/><axis xyz="1 0 0"/>{2}</joint></robot>'
+)
+TENSOR = '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="0.02" iyz="0.03"/>'
+
+
+def agrees(text: str, file: Path) -> str:
+    file.write_text(text)
+    result = runner.invoke(app, ["validate", str(file), "--samples", "2", "--no-derivatives"])
+    assert result.exit_code == 0 and result.output.count("\nOK ") == 1, result.output
+    return result.output
+
+
+def test_inertias_without_mass_have_a_momentum(tmp_path: Path) -> None:
+    """Of spins alone; there is no centre of mass to be compared."""
+    told = agrees(SPINS.format(f'<inertial><mass value="0"/>{TENSOR}</inertial>', "continuous", ""), tmp_path / "spins.urdf")
+    assert "momentum" in told and "centre of mass" not in told
+
+
+@pytest.mark.parametrize(("link", "held"), [("c", "bc"), ("b", "ab")])
+def test_what_a_held_mimic_joint_fixes_to_the_world_is_the_worlds(link: str, held: str, tmp_path: Path) -> None:
+    """A joint that follows a fixed one is locked: Pinocchio, to which it is free, would count what it carries among what moves."""
+    fixed = '<link name="d"/><joint name="ad" type="fixed"><parent link="a"/><child link="d"/></joint></robot>'
+    text = SPINS.format(f'<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>{TENSOR}</inertial>', "continuous", "")
+    text = text.replace("</robot>", fixed).replace(
+        f'<joint name="{held}" type="continuous">', f'<joint name="{held}" type="continuous"><mimic joint="ad"/>'
+    )
+    assert "centre of mass" in agrees(text, tmp_path / f"{link}.urdf")
+
+
 # negative controls ------------------------------------------------------------------------------------
 
 
@@ -139,6 +171,20 @@ def test_against_names_what_the_files_say_differently(tmp_path: Path) -> None:
     assert re.search(rf'differs: link "\w+" <inertia> ixx: 0.0428 in changed.urdf:{line}, 0.0427 in rocker_arm:{line - 1}', result.output)
     listed = json.loads(report.read_text())[0]["differences"]
     assert [one["what"].split(" ", 2)[2] for one in listed if "ixx" in one["what"]] == ["<inertia> ixx"]
+    assert result.output.index("differs:") < result.output.index(", asked 1e-09")
+
+
+def test_against_tells_an_origin_of_an_inertial_from_that_of_a_joint(tmp_path: Path) -> None:
+    moved = tmp_path / "moved.urdf"
+    text = ug.model_path("rocker_arm").read_text()
+    bare = re.sub(r"<inertial>.*?</inertial>", "", text, count=1, flags=re.DOTALL)
+    moved.write_text(re.sub(r'<origin xyz="', '<origin xyz="1', text))
+    result = runner.invoke(app, ["validate", str(moved), "--against", "rocker_arm", "--samples", "1", "--no-derivatives"])
+    assert re.search(r'differs: link "\w+" <inertial> <origin> xyz: ', result.output)
+    assert re.search(r'differs: joint "\w+" <origin> xyz: ', result.output)
+    moved.write_text(bare)
+    result = runner.invoke(app, ["validate", str(moved), "--against", "rocker_arm", "--samples", "1", "--no-derivatives"])
+    assert re.search(r'differs: link "\w+" <inertial>: none in ', result.output)
 
 
 def test_against_lists_differences_that_change_no_dynamics(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ class Pairs:
         self.twin = {**dict(self.pairs), **{b: a for a, b in self.pairs}}
         self.place_tolerance = SAME_PLACE * subject.reach
         self.off: set[str] = set()  # links below joints that differ
-        self.way: dict[tuple[str, str], int] = {}  # of turning joints: 1, equal angles are mirror images, or -1, opposite ones are
+        self.way: dict[
+            tuple[str, str], int
+        ] = {}  # 1: equal angles are mirror images, -1: opposite ones; of joints whose limits do not tell
         self.mirror = self._plane()
 
     def _sensible(self, a: str, b: str) -> bool:
@@ -230,7 +232,7 @@ def _joints(pairs: Pairs, a: str, b: str) -> list[Difference]:
                 found += differs("unlike-axis", "axis", value, "the mirror image of that", slight=angle < AXIS_WARN)
             else:
                 way = int(math.copysign(1.0, cosine if J.type == "prismatic" else -cosine))  # a mirror turns turns around
-                if J.type != "prismatic":
+                if J.type != "prismatic" and not any(math.isfinite(x.lower) and abs(x.lower + x.upper) > LIMIT for x in (J, K)):
                     pairs.way[a, b] = way
     return found + _limits(J, K, way, differs)
 

@@ -144,7 +144,7 @@ def _expat(data: bytes, encoding: str, skipped: int, findings: Findings, whole: 
         line = problem.lineno + skipped
         value = f"{expat.ErrorString(problem.code)} at column {problem.offset + 1}"
         if stack and parser.StartElementHandler is start:
-            value += f", where <{stack[-1].tag}> of line {stack[-1].line} is open"
+            value += f", where <{stack[-1].tag[:60]}> of line {stack[-1].line} is open"
         findings.error("not-xml", line, "document", value, "well-formed XML")
         return None
     return roots[0]
