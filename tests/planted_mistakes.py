@@ -23,6 +23,9 @@ Z1 = "z1_description/urdf/z1.urdf"
 HYQ = "hyq_description/robots/hyq_no_sensors.urdf"
 CENTAURO = "centauro_description/urdf/centauro.urdf"
 SOLO = "solo_description/robots/solo12.urdf"
+LAIKAGO = "laikago_description/urdf/laikago.urdf"
+KINOVA = "kinova_description/robots/kinova.urdf"
+TORSO = "package://example-robot-data/robots/talos_data/meshes/torso/torso_2.STL"
 Edit = Callable[[ET.Element], None]
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -132,6 +135,11 @@ def in_degrees(element: ET.Element) -> None:
     times("limit", 180.0 / np.pi, "lower", "upper")(element)
 
 
+def turned_round(joint: ET.Element) -> None:
+    parent, child = below(joint, "parent"), below(joint, "child")
+    parent.attrib["link"], child.attrib["link"] = child.attrib["link"], parent.attrib["link"]
+
+
 # Written before the checks that have to find them.
 MISTAKES = [
     Mistake("swapped axis", GO2, "FL_thigh_joint", put("axis", xyz="1 0 0")),
@@ -165,5 +173,13 @@ MISTAKES = [
     Mistake("parent of the other leg", GO2, "FL_calf_joint", put("parent", link="FR_thigh")),
     Mistake("inertia of a unit", SOLO, "HL_LOWER_LEG", put("inertial/inertia", ixx="1", iyy="1", izz="1", ixy="0", ixz="0", iyz="0")),
     # Found wanting once the checks were there.
+    Mistake("axis of a leg turned round", GO2, "FR_hip_joint", put("axis", xyz="-1 0 0")),
+    Mistake("limits of the other side", LAIKAGO, "FR_hip_joint", put("limit", lower="-0.8727", upper="1.0472")),
+    Mistake("wrong sign of a product of inertia", G1, "left_hip_pitch_link", times("inertial/inertia", -1.0, "ixy", "ixz", "iyz")),
+    Mistake("wrong sign of a mimic", PANDA, "panda_finger_joint2", put("mimic", multiplier="-1")),
+    Mistake("a hinge that slides", KINOVA, "j2s6s200_joint_3", lambda joint: joint.set("type", "prismatic")),
+    Mistake("mass tenfold of an arm", XARM, "link6", times("inertial/mass", 10.0, "value")),
+    Mistake("mesh of another link", TALOS, "arm_left_4_link", put("visual/geometry/mesh", filename=TORSO)),
+    Mistake("exchanged ends of a joint", GO2, "FL_calf_joint", turned_round),
     Mistake("wrong sign of a hip", A1, "RL_hip_joint", component("origin", "xyz", 1, -1.0)),
 ]
