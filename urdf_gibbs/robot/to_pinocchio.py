@@ -60,13 +60,18 @@ def to_pinocchio(robot: Robot) -> Any:
 def _joint(pin: Any, model: Any, robot: Robot, joint: Joint, numbers: dict[int, int]) -> Any:
     if joint.is_mimic:
         master = next(k for k, other in enumerate(robot.joints) if other.name == joint.master)
+        what = f'joint "{joint.name}" follows "{joint.master}"'
         if master not in numbers:
+            raise ArgumentError(f"{what}, which comes after it: Pinocchio cannot have that, expected a robot loaded with mimic=False")
+        turns = robot.joints[master].type == "continuous"  # cosine and sine there, which another continuous joint alone can follow
+        if turns and joint.type == "prismatic":
             raise ArgumentError(
-                f'joint "{joint.name}" follows "{joint.master}", which comes after it: Pinocchio cannot have that, '
-                "expected a robot loaded with mimic=False"
+                f"{what}, a continuous joint, which no slide follows in Pinocchio, expected a robot loaded with mimic=False, or "
+                f'robot.with_joint_type("{joint.master}", "revolute")'
             )
         leader = model.joints[numbers[master]]
-        own = pin.JointModel(_plain(pin, joint, "revolute" if joint.type == "continuous" else joint.type))
+        kind = "prismatic" if joint.type == "prismatic" else "continuous" if turns else "revolute"
+        own = pin.JointModel(_plain(pin, joint, kind))
         own.setIndexes(leader.id, leader.idx_q, leader.idx_v, leader.idx_vExtended)
         return pin.JointModelMimic(own, joint.ratio, joint.offset)
     return _plain(pin, joint, joint.type)
