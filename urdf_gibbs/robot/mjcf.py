@@ -45,7 +45,8 @@ def compiled(text: str | bytes, findings: Findings) -> Any:
     """The mujoco.MjModel of an MJCF; its warnings are notes, instead of lines in a file MUJOCO_LOG.TXT of the working folder."""
     with extras_named():
         import mujoco
-    before, said = mujoco.get_mju_user_warning(), []
+    said: list[str] = []
+    before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)
     try:
         if os.path.isfile(findings.file):

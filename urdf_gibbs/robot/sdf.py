@@ -32,7 +32,9 @@ OWN_BASE = "the file itself joins its links to the world"
 ROTORS = "the rotor inertias of its actuators turn about axes that are fixed to the world"
 PLACE = re.compile(r"^(?:<literal-string>|.*?)(?::(\d+)(?::\d+)?)?:\s*(?:warning|error):\s*", re.DOTALL)
 PACKAGE = re.compile(rb"(?:model|package)://([^/<>\s]+)")
-FOLDER = re.compile(rb"(<uri>\s*(?:model|package)://[^/<>\s]+)(\s*</uri>)")  # Gazebo's way to include a model; Drake wants a slash behind it
+FOLDER = re.compile(
+    rb"(<uri>\s*(?:model|package)://[^/<>\s]+)(\s*</uri>)"
+)  # Gazebo's way to include a model; Drake wants a slash behind it
 NOWHERE = re.compile(r"Unable to find uri\[(.*?)\]")
 SEPARATOR = "::"
 ROUND_OFF = 1e-15
@@ -205,7 +207,7 @@ class _Plant(Conversion):
         if kind == "RevoluteJoint":
             self.add_joint(
                 name,
-                "revolute" if "lower" in limits[0] else "continuous",
+                "revolute" if limits[0].keys() & {"lower", "upper"} else "continuous",
                 parent,
                 child,
                 place,
