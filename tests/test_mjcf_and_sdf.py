@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 import trimesh
 from examples import runner
-from ways_in_checks import EXACT, FILES, difference_from_engine, difference_from_model, quiet
+from ways_in_checks import EXACT, FILES, difference_from_engine, difference_from_model, quiet, states
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
@@ -225,6 +225,24 @@ def test_links_frames_and_shapes_of_an_sdf() -> None:
 def test_what_is_no_single_tree_is_an_error(text: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ug.UrdfError, match=words):
         ug.load(text, **options)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_screw_is_one_joint_of_pinocchio_again(base: str) -> None:
+    """Also on a robot that stands for itself, whose plant has a quaternion; and with forward dynamics, which no mimic joint has."""
+    floor = '<joint name="floor" type="fixed"><parent>world</parent><child>frame</child></joint>'
+    text = (SDF / "press.sdf").read_text()
+    assert floor in text
+    robot = quiet(text.replace(floor, ""), base=base)
+    model = robot.to_pinocchio()
+    assert model.joints[model.getJointId("thread")].shortname() == "JointModelHZ" and model.nv == robot.nv
+    assert difference_from_engine(robot, Drake(robot, parsed(text.replace(floor, ""), ""))) < EXACT
+    assert difference_from_model(robot, model) < EXACT
+    for q, v in states(robot, 1):
+        tau = np.ones(robot.nv)
+        expected = pin.aba(model, model.createData(), robot.q_to_pinocchio(q), v, tau)
+        found = ug.forward_dynamics(robot, q, v, tau, method="gibbs_appell")
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
 def test_names_that_several_models_have_are_told_apart_by_the_models() -> None:

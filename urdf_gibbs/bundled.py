@@ -173,7 +173,7 @@ def robot_path(name: str) -> Path:
 
 
 def similar(name: str, known: list[str]) -> list[str]:
-    """Those of the names that may have been meant, the likeliest first: "spot" is called spot_description, and "iiwa" iiwa14_description."""
+    """Those of the names that may have been meant, the likeliest first: "iiwa" is called iiwa14_description."""
     small = name.lower()
     by_small = {one.lower(): one for one in reversed(known)}
     called = [one for one in by_small if one.removesuffix(DESCRIPTION) == small]

@@ -129,7 +129,7 @@ def bodies_of(plant: Any) -> list[Any]:
 
 
 def names_of(parts: Iterable[Any], taken: Iterable[str] = ()) -> dict[int, str]:
-    """Names of bodies, joints or frames by their numbers: their own, and behind the names of their models where that is not theirs alone."""
+    """Names of bodies, joints or frames, by their numbers; behind those of their models where they are not theirs alone."""
     parts = list(parts)
     seen = Counter(part.name() for part in parts) + Counter(taken)
     return {int(part.index()): part.name() if seen[part.name()] == 1 else SEPARATOR.join((*_models(part), part.name())) for part in parts}
@@ -270,7 +270,7 @@ def _screw_axis(joint: Any) -> Vec3:
     """About which it turns by one radian."""
     plant = joint.GetParentPlant()
     context = plant.CreateDefaultContext()
-    q = np.zeros(plant.num_positions())
+    q = plant.GetPositions(context)
     q[joint.position_start()] = 1.0
     plant.SetPositions(context, q)
     R = plant.CalcRelativeTransform(context, joint.frame_on_parent(), joint.frame_on_child()).rotation().matrix()

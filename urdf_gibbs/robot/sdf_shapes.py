@@ -1,5 +1,7 @@
-"""Visuals and collisions of the links of an SDF, straight from its XML: those placed relative to another frame and those of included
-files are left out, and findings say so."""
+"""Visuals and collisions of the links of an SDF, straight from its XML.
+
+Those that are placed relative to another frame and those of included files are left out, and findings say so.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ KNOWN = "a box, sphere, cylinder, capsule or mesh, placed relative to its link; 
 
 
 def shapes_of(root: Element, findings: Findings) -> dict[str, Shapes]:
-    """(visuals, collisions) of each link, by its name behind those of its models, "arm::left::base"; ``root``: with the text of its elements."""
+    """(visuals, collisions) of each link, by its name behind those of its models, "arm::left::base"; the elements have their text."""
     result: dict[str, Shapes] = {}
     stack = [(root, "")]
     while stack:
