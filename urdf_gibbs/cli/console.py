@@ -52,7 +52,7 @@ PackageDirs = Annotated[
     typer.Option(
         "--package-dir",
         callback=_kept_folders,
-        help="Folder that holds the packages of package:// names and of $(find ...), or other meshes: what is in it may be read. "
+        help="Folder that holds the packages of package:// names and of find in a xacro, or other meshes: what is in it may be read. "
         "May be repeated.",
     ),
 ]
