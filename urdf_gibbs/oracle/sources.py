@@ -66,6 +66,8 @@ def _of_text(robot: Robot, source: Any, text: str | bytes, mimic: bool) -> Refer
 
         said = "an SDF file: Drake read it itself, and Pinocchio read the URDF that it becomes"
         return Reference(_loaded(robot, source, mimic).source, planted, (said,))
+    if text != robot.source:
+        _loaded(robot, source, mimic)  # UrdfError for what is no robot: nothing would be compared
     return Reference(source)
 
 
