@@ -11,7 +11,8 @@ from urdf_gibbs import __version__
 from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, sweep, validate, view
 from urdf_gibbs.cli.console import forget_given
 
-<<<<<<< HEAD
+WHAT = "Check, see, compute and simulate the robot of a URDF."
+
 
 class Commands(TyperGroup):
     """All commands; ``--json`` without a path, at the end or before another option, is ``--json -``."""
@@ -25,28 +26,8 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, words)
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    help="Dynamics of a URDF by Gibbs-Appell formulations, checked against Pinocchio.",
-)
-app.command("info")(info.info)
-app.command("check")(check.check)
-app.command("validate")(validate.validate)
-app.command("operations")(operations.count_operations)
-app.command("equations")(equations.equations)
-app.command("bench")(bench.bench)
-app.command("reproduce")(reproduce.reproduce)
-app.command("simulate")(simulate.simulate)
-app.add_typer(sweep.app, name="sweep")
-app.command("view")(view.view)
-app.command("demo")(demo.demo)
-=======
-WHAT = "Check, see, compute and simulate the robot of a URDF."
-
 # Help as plain text: Rich's boxes cut long words at 80 columns, and take what stands in brackets for markup.
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=WHAT)
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=WHAT)
 # The line of each in the list of commands, which has room for 60 letters at 80 columns.
 app.command("info", short_help="Print the tree, the joints and the branches of a robot.")(info.info)
 app.command("check", short_help="Say what is wrong or doubtful in a file.")(check.check)
@@ -59,7 +40,6 @@ app.command("bench", short_help="Time a robot's dynamics beside Pinocchio's.")(b
 app.command("operations", short_help="Count the operations of a robot's dynamics.")(operations.count_operations)
 app.command("reproduce", short_help="Run the papers' tables and figures again, in a clone.")(reproduce.reproduce)
 app.command("demo", short_help="See all of it once, on a robot of 12 joints.")(demo.demo)
->>>>>>> main
 
 
 def _version(value: bool) -> None:
