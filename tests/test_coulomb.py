@@ -79,14 +79,16 @@ def slip_by_angles(K: Array, b: Array, mu: float) -> list[Array]:
         return np.asarray(direction * (-b[0] / (K[0] @ direction)))
 
     def across(angle: float) -> float:
-        u = K @ impulse(angle) + b
+        """What of the velocity is across the impulse, times K[0] @ direction, so that it has no poles."""
+        direction = np.array([1.0, mu * np.cos(angle), mu * np.sin(angle)])
+        u = -b[0] * (K @ direction) + (K[0] @ direction) * b
         return float(-np.sin(angle) * u[1] + np.cos(angle) * u[2])
 
     grid = np.linspace(0.0, 2.0 * np.pi, 721)
     values = [across(angle) for angle in grid]
     found = []
     for low, high, left, right in zip(grid, grid[1:], values, values[1:], strict=False):
-        if left * right < 0.0 and abs(left) + abs(right) < 1e3:
+        if left * right < 0.0:
             p = impulse(optimize.brentq(across, low, high, xtol=1e-15))
             if p[0] > 0.0 and p[1:] @ (K @ p + b)[1:] < 0.0:
                 found.append(p)

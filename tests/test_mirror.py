@@ -13,6 +13,7 @@ NAMES = [
     *[("left_knee", "right_knee"), ("knee_l", "knee_r"), ("LElbowYaw", "RElbowYaw"), ("armLeft", "armRight"), ("kneeL", "kneeR")],
     *[("FL_hip", "FR_hip"), ("RL_hip", "RR_hip"), ("LF_KFE", "RF_KFE"), ("lh_foot", "rh_foot"), ("FLHip", "FRHip"), ("LEFT_A", "RIGHT_A")],
     *[("fl_caster_l_wheel", "fr_caster_r_wheel"), ("arm_l1", "arm_r1"), ("l", "r"), ("a/left.b", "a/right.b")],
+    *[("L_hip", "R_hip"), ("hip_L", "hip_R"), ("arm-L-2", "arm-R-2")],
 ]
 STRANGERS = [("Lear", "Rear"), ("laser", "raser"), ("leg", "reg"), ("hall", "harr"), ("link_1", "rink_1"), ("Arm", "Brm")]
 
@@ -52,7 +53,10 @@ def edited(text: str, name: str, path: str, **values: str) -> str:
 
 def test_a_symmetric_robot_has_no_findings_however_its_frames_lie(quadruped: str) -> None:
     """The frames of the left front calf and of all that hangs on it are turned by pi about its own z, and what they hold with them."""
+    quadruped = edited(edited(quadruped, "fl_calf", "inertial/inertia", ixz="0.0004"), "fr_calf", "inertial/inertia", ixz="0.0004")
     assert found(quadruped) == {}
+    quadruped = edited(quadruped, "fl_calf", "inertial/inertia", ixz="-0.0004")
+    assert set(found(quadruped)) == {"unlike-inertia"}
     root = ET.fromstring(quadruped)
     calf = next(one for one in root if one.tag == "link" and one.get("name") == "fl_calf")
     for origin in calf.iter("origin"):
@@ -108,3 +112,14 @@ def test_products_across_the_plane_change_sign(quadruped: str, sign: str, codes:
     """ixy of 0.0012 on the left is -0.0012 on the right, where y points the other way."""
     left = edited(quadruped, "fl_thigh", "inertial/inertia", ixy="0.0012")
     assert set(found(edited(left, "fr_thigh", "inertial/inertia", ixy=f"{sign}0.0012"))) == codes
+
+
+@pytest.mark.parametrize(("legs", "severity"), [(["fl"], "warning"), (["fl", "rl"], "note")])
+def test_what_many_pairs_have_is_how_the_file_is_made(quadruped: str, legs: list[str], severity: str) -> None:
+    """Thigh and calf of two legs are four of its pairs."""
+    text = quadruped
+    for leg in legs:
+        for part in ("thigh", "calf") if len(legs) > 1 else ("thigh",):
+            text = edited(text, f"{leg}_{part}", "l:limit", effort="20")
+    told = [one for one in ug.check(text) if one.code == "unlike-limits"]
+    assert {one.severity for one in told} == {severity} and len(told) == (4 if len(legs) > 1 else 1)

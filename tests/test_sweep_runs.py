@@ -137,6 +137,7 @@ def test_motions_are_kept_where_they_are_wanted(tmp_path: Path) -> None:
         ({"start.heigth": "uniform(0,1)"}, 'start.heigth: unknown joint.*did you mean "height"'),
         ({"law": "newton,poison"}, 'law: "poison".*did you mean "poisson"'),
         ({"gravity": [[0, 0, -1], [0, 0]]}, "gravity: .*3 numbers"),
+        ({"gravity": "-9.81,-1.62"}, r"gravity: -9.81, expected a list of 3 numbers; one of its entries is gravity\[0\]"),
         ({"start": 1.0, "start.height": "1,2"}, "start and start.height stand for the same value"),
         ({}, "over={}"),
     ],

@@ -111,7 +111,9 @@ class Scene:
                     path = dotted(self.question.paths[key])
                     if problem.key == path or problem.key.startswith((f"{path}.", f"{path}[")):
                         expected = f", expected {problem.expected}" if problem.expected else ""
-                        raise ArgumentError(f"over: {key}: {problem.value}{expected}") from None
+                        whole = problem.key == path and problem.expected.startswith("a list of")
+                        entry = f"; one of its entries is {key}[0]" if whole else ""
+                        raise ArgumentError(f"over: {key}: {problem.value}{expected}{entry}") from None
             if len(keys) == 1:
                 problem = refusal.problems[0]
                 expected = f", expected {problem.expected}" if problem.expected else ""

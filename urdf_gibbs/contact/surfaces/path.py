@@ -103,7 +103,7 @@ class Path:
         size = float(np.abs(values).max())
         error = float(max(np.abs(self.AT_BETWEEN @ series - between).max(), np.abs(series[-3:]).max()))
         # Differentiation would amplify terms that are below the noise.
-        counts = np.flatnonzero(np.abs(series).max(axis=1) > max(error, 2e-16 * size))
+        counts = np.flatnonzero(np.abs(series).max(axis=1) > max(error, self.EXACT * size))
         degree = int(counts[-1]) if len(counts) else 0
         terms = np.zeros((degree + 1, 9))
         terms[:, 0:3] = series[: degree + 1]
