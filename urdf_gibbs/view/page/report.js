@@ -7,6 +7,7 @@ class Report {
     Object.assign(this, { stage, panel, report: stage.data.report, maps: [], items: [] });
     document.body.classList.add("report");
     stage.viewer.set_3d_pane_size(); // the panel is wider now
+    stage.views.margin = 1.4; // what is selected stands in a corner of the picture
     stage.views.reset();
     this.box = element("div", { id: "report" });
     this.makeRoom();

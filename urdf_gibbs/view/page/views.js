@@ -11,6 +11,7 @@ class Views {
     const front = axis.addScaledVector(up, -axis.dot(up)).normalize(), right = front.clone().cross(up);
     this.ways = { front, side: right, top: up.clone().addScaledVector(right, 1e-4).normalize() }; // from above x points to the right
     this.last = "";
+    this.margin = MARGIN;
   }
 
   // From the front, the right side or above; once more: from the other side.
@@ -42,11 +43,11 @@ class Views {
       target.addScaledVector(axis, 0.5 * (Math.min(...along) + Math.max(...along)) - target.dot(axis));
     }
     const steep = Math.tan(0.5 * camera.fov * DEGREE), wide = steep * camera.aspect * this.room();
-    const high = steep * Math.min(1, MARGIN * Math.max(LEAST, 1 - 2 * BAR / this.stage.viewer.dom_element.offsetHeight));
+    const high = steep * Math.min(1, this.margin * Math.max(LEAST, 1 - 2 * BAR / this.stage.viewer.dom_element.offsetHeight));
     let distance = 2 * camera.near;
     for (const corner of corners) {
       const p = corner.sub(target);
-      distance = Math.max(distance, p.dot(away) + MARGIN * Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(above)) / high));
+      distance = Math.max(distance, p.dot(away) + this.margin * Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(above)) / high));
     }
     const back = turned.clone().invert();
     target.applyQuaternion(back);
