@@ -77,7 +77,7 @@ def sections_of(name: str, command: Any, examples: list[str]) -> list[str]:
 
 
 def section(name: str, command: Any, examples: list[str]) -> str:
-    text = "\n".join(line.strip() for line in command.help.splitlines())
+    text = as_markdown("\n".join(line.strip() for line in command.help.splitlines()))
     rows = [row(parameter) for parameter in command.params if parameter.name != "help"]
     table = ["| | default | |", "|---|---|---|", *rows] if rows else []
     return "\n".join([f"## {name}", "", text, "", "```console", *examples, "```", "", *table])
@@ -89,5 +89,11 @@ def row(parameter: Any) -> str:
     names = [parameter.name.upper()] if is_argument else [*parameter.opts, *parameter.secondary_opts]
     value = parameter.default() if callable(parameter.default) else parameter.default
     default = f"`{value}`" if isinstance(value, str | int | float) and not isinstance(value, bool) and not is_argument else ""
-    cells = " / ".join(f"`{one}`" for one in names), default, " ".join((parameter.help or "").split()).replace("|", "\\|")
+    cells = " / ".join(f"`{one}`" for one in names), default, as_markdown(" ".join((parameter.help or "").split()))
     return f"| {' | '.join(cells)} |"
+
+
+def as_markdown(text: str) -> str:
+    """Text of --help, which is no Markdown: $(find ...) becomes code, as a formula would begin there, and signs of Markdown stay signs."""
+    text = re.sub(r"[\\`*_<>|\[\]]", lambda found: f"&#{ord(found[0])};", text)
+    return re.sub(r"\$\([^()]*\)", r"`\g<0>`", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,18 @@ from urdf_gibbs.engine.driver_code import SHIPPED
 from urdf_gibbs.engine.objects import cache_folder
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_help_fits_80_columns_and_nothing_of_it_is_cut() -> None:
+    listed = runner.invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    commands = [line.split()[0] for line in listed.partition("Commands:")[2].splitlines() if line]
+    assert {"check", "view", "validate", "simulate", "sweep"} < set(commands)
+    for words in [[], *([command] for command in commands), ["sweep", "run"], ["sweep", "show"]]:
+        text = runner.invoke(app, [*words, "--help"], env={"COLUMNS": "80"}).output
+        assert max(map(len, text.splitlines())) <= 80, words
+        assert "\N{HORIZONTAL ELLIPSIS}" not in text and not re.search(r"\w\.\.\.$", text, re.M), words
+    equations = runner.invoke(app, ["equations", "--help"], env={"COLUMNS": "80"}).output
+    assert "m/s²" in equations and "compile the C file" in " ".join(equations.split())
 
 
 def test_info_prints_tree_joints_and_branches(tmp_path: Path) -> None:

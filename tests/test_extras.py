@@ -34,7 +34,7 @@ sys.meta_path.insert(0, Hidden())
 
 
 def hidden(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    text = HIDING.format(hidden=sorted({*EXTRAS, "pinocchio", "numba", "pandas"})) + code
+    text = HIDING.format(hidden=sorted({*EXTRAS, "pinocchio", "numba"})) + code
     return subprocess.run([sys.executable, "-W", "ignore", "-c", text, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
@@ -58,12 +58,20 @@ def test_each_package_is_in_the_extra_that_the_error_names() -> None:
     assert everything is not None and {*EXTRAS.values()} - {"dask", "jax", "mjcf", "sdf", "torch"} <= set(everything[1].split(","))
 
 
+def test_the_page_on_installing_lists_every_extra() -> None:
+    page = (ROOT / "docs" / "pages" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \|", page, re.M)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == set(PROJECT["optional-dependencies"]) - {"dev", "docs", "validation"}  # those of the clone
+
+
 @pytest.mark.parametrize(
     ("code", "package", "extra"),
     [
         ("robot.view()", "meshcat", "view"),
         ("ug.simulate(robot, [0.1], None, 0.1).plot()", "matplotlib", "plot"),
         ("ug.simulate(robot, [0.1], None, 0.1).animate()", "meshcat", "view"),
+        ("ug.simulate(robot, [0.1], None, 0.1).to_dataframe()", "pandas", "table"),
         ("q = [[0.1], [0.2], [0.4], [0.8]]; ug.identify(robot, q, q, q, q, feasible=True)", "clarabel", "identify"),
         ("ug.sweep('bouncing_ball', {'restitution': '0:1:3'})", "pyarrow", "sweep"),
         ("ug.load('<mujoco/>')", "mujoco", "mjcf"),

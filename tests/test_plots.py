@@ -404,6 +404,27 @@ def test_of_many_points_those_that_struck_come_first() -> None:
     assert any(re.fullmatch(r"\d+ more points", text.get_text()) for text in made.findobj(Text))
 
 
+def test_of_shapes_points_of_each_link_come_first_and_all_are_dots() -> None:
+    """In time steps, which list no impacts: the corners of boxes, of which those of one link move alike."""
+    box = '<collision><origin xyz="0 0 {}"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+    shapes = box.format(0.0) + box.format(0.1)
+    body = ug.load(
+        robot(
+            link("low", inertial(1.0) + shapes), link("high", inertial(1.0) + shapes), joint("j", "revolute", "low", "high", axis=(1, 0, 0))
+        ),
+        base="floating",
+    )
+    run = ug.simulate(body, [0, 0, 0.3, 0, 0, 0, 1, 0.1], None, 0.02, Plane((0, 0, 1)), points="collision", scheme="time_stepping")
+    made = plot(run)
+    told = [text.get_text() for text in made.findobj(Text)]
+    assert any("steps of 0.001 s" in text for text in told) and not any("no impacts" in text for text in told)
+    names = [one.get_gid().split()[-1] for one in made.findobj() if (one.get_gid() or "").startswith("positions z")]
+    assert len(names) == 12 and sum(name.startswith("low") for name in names) == 6
+    dots = [one for one in made.findobj() if one.get_gid() == "shapes"]
+    assert len(dots) == 2 and all(len(one.get_xdata()) == len(run.settings["points"]) == 24 for one in dots)
+    assert "points that can touch" in told and not [one for one in made.findobj() if one.get_gid() == "spokes"]
+
+
 def test_names_are_shown_as_they_are() -> None:
     body = ug.load(robot(link("_$a$"), link("b" * 90), joint("_j$", "continuous", "_$a$", "b" * 90, axis=(0, 1, 0)), name="$r_1$"))
     run = ug.simulate(body, [0.3], None, 0.1)

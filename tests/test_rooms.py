@@ -63,6 +63,7 @@ MANY_PARAMETERS = {
     "cli/simulate.py simulate",  # the options of a command are its parameters
     "cli/sweep.py run",  # the same
     "cli/validate.py validate",  # the same
+    "cli/view.py view",  # the same
     "simulation/simulate.py simulate",  # the arguments of a simulation
     "simulation/simulator.py __init__",  # the same
     "simulation/description.py describe",  # the same

@@ -297,7 +297,10 @@ MALFORMED = [
     (HEAD + "[start]\nq1 = {a = 1}\n", 5, "start.q1", "a table, expected a number"),
     ("duration = 1\nstart = 3\n" + ROBOT, 2, "start", "3, expected a table: [start]"),
     (HEAD + "[start_velocity]\nq1 = nan\n", 5, "start_velocity.q1", "nan, expected a finite number"),
-    (HEAD + "[torques]\nroot_joint = 1\n", 5, "torques.root_joint", "unknown joint"),
+    (HEAD + "[torques]\nroot_joint = 1\n", 5, "torques.root_joint", 'a base that is fixed has no root_joint, base = "floating" frees it'),
+    ("duration = 1\nfriction = 'rough'\n" + ROBOT, 2, "friction", '"rough", expected a number, [static, kinetic], "urdf", or ["urdf", number]'),
+    (HEAD + "[contacts]\njoint_friction = 'on'\n", 5, "contacts.joint_friction", '"on", expected "urdf", a number, or a table of numbers by joint'),
+    ("<robot/>", 1, "file", "XML, as robots have it, expected a scenario; urdf-gibbs simulate --template test.toml > scene.toml writes one"),
     ("duration = 1\n[robot]\nfile = 'gripper'\n[start]\nfinger_right = 0.1\n", 5, "start.finger_right", 'its master "finger_left", or mimic = false'),
     (HEAD + "base = 'floating'\n[start]\nroot_joint = [0, 0, 0]\n", 6, "start.root_joint", "expected {position = [x, y, z], rpy"),
     (HEAD + "base = 'floating'\n[start.root_joint]\nposition = [0, 0]\n", 6, "start.root_joint.position", "expected a list of 3 numbers"),
@@ -387,6 +390,15 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None
         read_scenario(tmp_path / "none.toml")
     with pytest.raises(ScenarioError, match="expected a readable TOML file"):
         read_scenario("a\0b")
+    with pytest.raises(ScenarioError, match="did you mean bouncing_ball"):
+        read_scenario("bouncing_bal")
+    with pytest.raises(
+        ScenarioError, match="pendulum:0: file: the name of a robot, expected a scenario; urdf-gibbs simulate --template pendulum >"
+    ):
+        read_scenario("pendulum")
+    (tmp_path / "r.urdf").write_text("<robot/>")
+    with pytest.raises(ScenarioError, match=r"r\.urdf:1: file: XML, .* --template \S*r\.urdf > scene\.toml"):
+        read_scenario(tmp_path / "r.urdf")
     (tmp_path / "s.toml").write_bytes(b"duration = 1\n# \xff\n")
     with pytest.raises(ScenarioError, match=r"s\.toml:2: syntax: byte 0xff, expected UTF-8"):
         read_scenario(tmp_path / "s.toml")

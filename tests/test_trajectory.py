@@ -311,7 +311,6 @@ def test_wrong_impacts_are_named() -> None:
 
 
 def test_dataframe_has_a_named_column_for_everything() -> None:
-    pytest.importorskip("pandas")
     text = random_tree([("p", "planar", "a", "b"), ("r", "revolute", "b", "c"), ("s", "revolute", "c", "d", '<mimic joint="r"/>')])
     trajectory = made_up(quiet(text, base="floating"))
     table = trajectory.to_dataframe()
@@ -321,12 +320,6 @@ def test_dataframe_has_a_named_column_for_everything() -> None:
     assert table.shape == (12, 1 + 11 + 10 + 3 + 2)
     np.testing.assert_array_equal(table["q.r"], trajectory.q[:, coordinate_names(trajectory.robot).index("r")])
     np.testing.assert_array_equal(table["energy.total"], trajectory.energies.total)
-
-
-def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        made_up(load(model_path("pendulum"))).to_dataframe()
 
 
 # Files -------------------------------------------------------------------------------------------------

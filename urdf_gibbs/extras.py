@@ -26,6 +26,7 @@ EXTRAS = {  # by the name that is imported
     "torch": "torch",
     "scipy": "control",
     "pyarrow": "sweep",
+    "pandas": "table",
     "xacro": "xacro",
     "mujoco": "mjcf",
     "pydrake": "sdf",

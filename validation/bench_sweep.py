@@ -63,14 +63,14 @@ def _cpu(others: Iterable[int]) -> float:
     return own.user + own.system + own.children_user + own.children_system + cpu_of(others)
 
 
-def by_simulate(table: dict[str, list[Any]], count: int) -> list[int]:
-    """Impacts of the first runs, each by ``simulate``."""
+def by_simulate(begun: list[Array]) -> list[int]:
+    """Impacts of runs with these starts, each by ``simulate``."""
     scenario = replace(ug.read_scenario("branched12"), tolerances={"rtol": TOLERANCE, "atol": TOLERANCE})
     arguments = {**scenario.arguments(), "dense": False}
-    return [len(ug.simulate(**{**arguments, "q0": start}).impacts) for start in starts(table, count)]
+    return [len(ug.simulate(**{**arguments, "q0": start}).impacts) for start in begun]
 
 
-def by_hand(table: dict[str, list[Any]], count: int) -> list[int]:
+def by_hand(begun: list[Array]) -> list[int]:
     """The same by solve_ivp and Pinocchio, with all gaps at once."""
     model = pin.buildModelFromUrdf(str(ug.model_path("branched12")))
     frames = [model.getFrameId(f"O{i}") for i in range(1, 12)]
@@ -80,15 +80,16 @@ def by_hand(table: dict[str, list[Any]], count: int) -> list[int]:
         return 2.5 - radius, -np.column_stack([x[:, :2] / radius[:, None], np.zeros(len(x))])
 
     peer = Peer(model, frames, np.array([0.0, -9.81, 0.0]), gaps, True)
-    return [len(peer.run(start, np.zeros(model.nv), 1.5, TOLERANCE, 1.0)) for start in starts(table, count)]
+    return [len(peer.run(start, np.zeros(model.nv), 1.5, TOLERANCE, 1.0)) for start in begun]
 
 
 def starts(table: dict[str, list[Any]], count: int) -> list[Array]:
-    robot, found = ug.load(ug.model_path("branched12")), []
+    """Of the first runs."""
+    scenario, found = ug.read_scenario("branched12"), []
     for run in range(count):
-        q = np.array(ug.read_scenario("branched12").q0)
+        q = np.array(scenario.q0)
         for name in CENTRES:
-            q[robot.joint(name).iq] = table[f"start.{name}"][run]
+            q[scenario.robot.joint(name).iq] = table[f"start.{name}"][run]
         found.append(q)
     return found
 
@@ -122,10 +123,11 @@ def main() -> int:
     print(f"tables equal bit by bit: two threads {same[0]}, processes {same[1]}, Dask {same[2]}, runs alone {same[3]}")
     print(f"impacts: {min(table['impacts'])} to {max(table['impacts'])}, mean {np.mean(table['impacts']):.2f}")
     few, hands = options.few * 10, options.few
+    begun = starts(table, few)
     with redirect_stdout(StringIO()):
-        by_simulate(table, 2), by_hand(table, 1)
-    ours, of_loop = measured("a loop over simulate", lambda: by_simulate(table, few), few)
-    theirs, of_hand = measured("solve_ivp and Pinocchio, by hand", lambda: by_hand(table, hands), hands)
+        by_simulate(begun[:2]), by_hand(begun[:1])
+    ours, of_loop = measured("a loop over simulate", lambda: by_simulate(begun), few)
+    theirs, of_hand = measured("solve_ivp and Pinocchio, by hand", lambda: by_hand(begun[:hands]), hands)
     print(f"numbers of impacts as in the table: simulate {ours == table['impacts'][:few]}, by hand {theirs == table['impacts'][:hands]}")
     print(
         f"CPU of a run over that by one thread: Dask {of_dask / of_one:.2f}, simulate {of_loop / of_one:.2f}, "

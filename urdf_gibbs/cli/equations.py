@@ -39,7 +39,7 @@ def equations(
         typer.Option("--parameters/--numbers", help="Constants by name, or as numbers. Default: names to read, numbers as code."),
     ] = None,
     frame: Annotated[str, typer.Option(metavar="LINK", help="The link of the Jacobian or placement.")] = "",
-    gravity: Annotated[str, typer.Option(metavar="X,Y,Z", help="In world axes [m/s^2].")] = ",".join(map(str, EARTH_GRAVITY)),
+    gravity: Annotated[str, typer.Option(metavar="X,Y,Z", help="In world axes, in m/s².")] = ",".join(map(str, EARTH_GRAVITY)),
     out: Annotated[str | None, typer.Option(metavar="PATH", help="Write to a file instead of standard output.")] = None,
     package_dir: PackageDirs = None,
     xacro_arg: XacroArgs = None,

@@ -155,7 +155,7 @@ def _check_options(given: dict[str, Any], rtol: float | None, paths: dict[str, s
         if hint == "--plot" and path is not None and Path(path).suffix.lower() not in PICTURES:
             raise typer.BadParameter(f"{path!r} is no picture: expected a suffix {', '.join(PICTURES)}", param_hint=hint)
     if paths["--csv"] is not None and importlib.util.find_spec("pandas") is None:
-        raise typer.BadParameter("CSV needs pandas: pip install pandas; --out and --json work without it", param_hint="--csv")
+        raise typer.BadParameter("CSV needs pandas: pip install 'urdf-gibbs[table]'; --out and --json work without it", param_hint="--csv")
 
 
 # the run ------------------------------------------------------------------------------------------

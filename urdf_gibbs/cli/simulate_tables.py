@@ -26,6 +26,7 @@ COLUMNS = 80  # where there is no terminal to ask
 LONGEST_LIST = 40  # characters of the points of an impact
 SHORTEST_NAME = 8  # characters that a column of names gets at least, if its names are that long
 NOTHING = 1e-12  # of the largest of its kind in the run, and of m/s and rad/s: a number below this is round-off, and shown as 0
+SLOW = 1e-9  # m/s: the direction of what is slower is round-off
 BALANCED = 1e-9  # of the largest kinetic energy: what is less is the integrator's error
 
 
@@ -50,11 +51,11 @@ def print_run(scenario: Scenario, trajectory: Trajectory, report: dict[str, Any]
         if changed:
             _show("The law, the restitution or the friction is not the file's: the two need not agree.")
     statistics = report["statistics"]
-    speed = f", {statistics['times_real_time']:.3g} times real time" if statistics["times_real_time"] else ""
+    ratio = statistics["times_real_time"]
+    speed = f", {ratio:{',.0f' if ratio >= 1000.0 else '.3g'}} times real time" if ratio else ""
     if "deepest" in statistics:
-        how = (
-            f"{statistics['bounces']} bounces, depth up to {statistics['deepest']:.2g} m, certificate {statistics['worst_certificate']:.1e}"
-        )
+        depth, error = float(_plain(statistics["deepest"], 1.0)), max(statistics["worst_certificate"], NOTHING)
+        how = f"{statistics['bounces']} bounces, depth up to {depth:.2g} m, contact laws within {error:.2g}"
     else:
         how = f"{statistics['rejected']} rejected, {statistics['evaluations']} evaluations"
     cpu = f"{_seconds(statistics['cpu_seconds'])} of CPU time{speed}"
@@ -100,7 +101,7 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
             else "time stepping keeps no list of impacts: contact phases and energies tell of them"
         )
     shown = _ends(impacts, everything)
-    several = len({wall for part in shown for impact in part for _, wall in _struck(impact)}) > 1
+    several = len({wall for part in shown for impact in part for _, wall in _struck(impact)} - {""}) > 1
     rough = any(impact.tangential_impulses.any() for part in shown for impact in part)
     flagged = any(flags(impact) for part in shown for impact in part)
     limits = scenario.joint_limits and any(joint.type == "revolute" for joint in scenario.robot.joints)
@@ -115,9 +116,8 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
         for impact in part:
             points, struck = zip(*_struck(impact), strict=True)
             walls = [_listed(tuple(dict.fromkeys(wall for wall in struck if wall)), everything)] if several else []
-            angles = "" if np.isnan(impact.positions).all() else _each(np.degrees(impact.angles_of_attack), ".1f", everything)  # limits
-            row = [f"{impact.time:.6f}", _listed(points, everything), *walls, angles]
-            row.append(_each(_plain(changes(impact), 1.0), ".3g", everything))
+            row = [f"{impact.time:.6f}", _listed(points, everything), *walls, _angles(impact, everything)]
+            row.append(_each(_plain(changes(impact), SLOW / NOTHING), ".3g", everything))
             row.append(_each(_plain(impact.impulses, pushed), ".3g", everything))
             across = np.linalg.norm(impact.tangential_impulses, axis=1)
             row += [_each(_plain(across, pushed), ".3g", everything)] if rough else []
@@ -126,6 +126,12 @@ def _impact_table(scenario: Scenario, impacts: Sequence[Impact], everything: boo
             rows.append(row)
     caption = "angle of attack, from the wall's normal" + ("; limits of revolute joints: rad/s and N m s" if limits else "")
     return _table(_count(len(impacts), "impact"), heads, rows, ("points", "walls", "flags"), caption)
+
+
+def _angles(impact: Impact, everything: bool) -> str:
+    """Of attack, of the points that approach: the limit of a joint has none, nor has what lies on its wall or leaves it."""
+    angles = np.where(impact.normal_velocities_before < -SLOW, np.degrees(impact.angles_of_attack), np.nan)
+    return "" if np.isnan(angles).all() else _each(angles, ".1f", everything)
 
 
 def _struck(impact: Impact) -> list[tuple[str, str]]:
@@ -168,8 +174,9 @@ def _energy_table(energy: dict[str, Any]) -> Table:
         rows.append(["lost by friction", f"{friction:.6g}"])
     caption = ""
     if energy["rest_is"]:
-        name, sign = _remainder(energy["rest_is"], energy["losses"])
-        rows.append([name, f"{sign * _plain(energy['rest'], size) + 0.0:.6g}"])
+        rest = float(_plain(energy["rest"], size))
+        name, sign = _remainder(energy["rest_is"], energy["losses"], rest)
+        rows.append([name, f"{sign * rest + 0.0:.6g}"])
         caption = f'"{name}" is the remainder of the balance, errors of the integrator included'
     else:
         drift = float(_plain(energy["rest"], size))
@@ -179,12 +186,19 @@ def _energy_table(energy: dict[str, Any]) -> Table:
     return _table(f"energy, {kinds}", ["", "[J]"], rows, ("",), caption)
 
 
-def _remainder(sources: Sequence[str], losses: Sequence[str]) -> tuple[str, float]:
-    """What the remainder of the balance is called, and its sign under that name."""
+def _remainder(sources: Sequence[str], losses: Sequence[str], rest: float) -> tuple[str, float]:
+    """What the remainder of the balance is called, and its sign under that name: what works both ways has lost it or gained it."""
     gains = [source for source in sources if source not in losses]
-    if not gains:
-        return f"lost by {' and '.join(losses)}", -1.0
-    return f"gained by {' and '.join(gains)}" + (f", less {' and '.join(losses)}" if losses else ""), 1.0
+    lost = bool(losses) and (not gains or rest < 0.0)
+    verb, by, less = ("lost", losses, gains) if lost else ("gained", gains, losses)
+    if rest < 0.0 and not losses:
+        verb, lost = "lost", True
+    return f"{verb} by {_and(by)}" + (f", less {_and(less)}" if less else ""), -1.0 if lost else 1.0
+
+
+def _and(names: Sequence[str]) -> str:
+    """One; one and another; one, another and a third."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _reference_table(reference: dict[str, Any]) -> Table:
@@ -219,17 +233,21 @@ def _table(
 
 
 def _widths(columns: Sequence[Sequence[str]], names: Sequence[bool]) -> list[int]:
-    """Of a table that fits: numbers get what their longest word needs, names share the rest, those with short ones first."""
-    widths = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
-    wanted = [max(len(line) for cell in column for line in [*cell.splitlines(), ""]) for column in columns]
-    text = sorted((i for i, name in enumerate(names) if name), key=lambda i: wanted[i])
-    room = _columns() - 2 * len(columns) - sum(width for width, name in zip(widths, names, strict=True) if not name)
-    for k, i in enumerate(text):
-        widths[i] = min(wanted[i], max(room // (len(text) - k), SHORTEST_NAME))
-        room -= widths[i]
-    for i in range(len(columns)):  # what is left over saves line breaks
-        more = min(wanted[i] - widths[i], max(room, 0)) if not names[i] else 0
-        widths[i], room = widths[i] + more, room - more
+    """Of a table that fits: whole numbers first, then whole names, ranges in two lines ("1.2 to" above "3.4"), at last all in one line."""
+
+    def longest(cells: Sequence[str]) -> int:
+        return max((len(word) for cell in cells for word in cell.split()), default=0)
+
+    words = [longest(column) for column in columns]
+    ranges = [longest([cell.replace(" to ", "_to ") for cell in column]) for column in columns]
+    lines = [max(len(line) for cell in column for line in [*cell.splitlines(), ""]) for column in columns]
+    widths = [min(word, SHORTEST_NAME) if name else word for word, name in zip(words, names, strict=True)]
+    for wanted, of_names in ((words, True), (ranges, False), (lines, True), (lines, False)):
+        room = _columns() - 2 * len(columns) - sum(widths)
+        which = sorted((i for i, name in enumerate(names) if name == of_names), key=lambda i: wanted[i] - widths[i])
+        for k, i in enumerate(which):  # those that want little first, so that what they leave is for the others
+            more = min(wanted[i] - widths[i], max(room // (len(which) - k), 0))
+            widths[i], room = widths[i] + more, room - more
     return widths
 
 
@@ -260,7 +278,7 @@ def _each(values: Any, form: str, everything: bool) -> str:
     if len(set(texts)) == 1:
         return texts[0]
     if len(texts) > 2 and not everything:
-        return f"{_number(np.nanmin(values), form)} to {_number(np.nanmax(values), form)}"
+        return " to ".join(dict.fromkeys(_number(end, form) for end in (np.nanmin(values), np.nanmax(values))))
     return ", ".join(texts)
 
 

@@ -54,7 +54,7 @@ Over = Annotated[
 ]
 
 
-@app.command(RUN)
+@app.command(RUN, short_help="Run a scene many times: what sweep SCENE means.")
 def run(
     file: Annotated[str, typer.Argument(help="A scenario (TOML), or the name of a bundled one.")],
     over: Over,
@@ -107,7 +107,7 @@ def run(
         print_summary(found)
 
 
-@app.command("show")
+@app.command("show", short_help="Show what came of a sweep; a click plays a run in 3-D.")
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder of results.")],
     number: Annotated[int | None, typer.Option("--run", min=0, metavar="NUMBER", help="Run this one again and play it in 3-D.")] = None,

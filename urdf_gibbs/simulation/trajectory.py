@@ -257,12 +257,10 @@ class Trajectory:
             energy.friction (``friction_work``), friction.<contact>.x, .y and .z in the world, and friction.<joint>.
 
         Raises:
-            ImportError: pandas is not installed.
+            MissingExtraError: pandas is not installed; ``t``, ``q``, ``v`` and ``energies`` are arrays without it.
         """
-        try:
+        with extras_named():
             import pandas  # type: ignore[import-untyped, unused-ignore]
-        except ImportError:
-            raise ImportError("to_dataframe needs pandas: pip install pandas; t, q, v and energies are arrays without it") from None
         columns: dict[str, Array] = {"t": self.t}
         columns |= {f"q.{name}": self.q[:, i] for i, name in enumerate(coordinate_names(self.robot))}
         columns |= {f"v.{name}": self.v[:, i] for i, name in enumerate(self.robot.velocity_names)}
@@ -291,8 +289,8 @@ class Trajectory:
             kinds: Some of "positions" [m] and "velocities" [m/s] of points, "energies" [J], "impulses" [N s; N m s at limits of revolute
                 joints], "snapshots" (configurations at the impacts), "coordinates" [deg, m, deg/s, m/s], "modes" (those of elastic
                 links alone) and "forces" [N] of lasting contacts; None: those that tell something here.
-            points: Names of contact points or links; None: the contact points of the run, the first 12 that struck something where there
-                are more.
+            points: Names of contact points or links; None: the contact points of the run, of more than 12 first those that struck
+                something, and of each body one before the second of another.
             theme: "light" or "dark".
             walls: Those to draw in snapshots, instead of those of the run; needed for walls that are Python functions only.
 

@@ -86,8 +86,12 @@ class Sweep:
 
         Returns:
             The table.
+
+        Raises:
+            MissingExtraError: pandas is not installed; ``table`` is one of pyarrow without it.
         """
-        return self.table.to_pandas()
+        with extras_named():
+            return self.table.to_pandas()
 
     def row(self, run: int) -> dict[str, Any]:
         """One row.

@@ -1,7 +1,8 @@
-"""Which points of a run are plotted: its contact points, those that struck something before the others, or chosen ones."""
+"""Which points of a run are plotted: its contact points, those that struck something first and of all bodies in turn, or chosen ones."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from urdf_gibbs.arguments import listed
 from urdf_gibbs.contact.points import default_points
 from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.simulation.trajectory import Impact
+from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 from urdf_gibbs.view.motion import Fixed
 
 MANY_POINTS, FEW_POINTS = 12, 4
@@ -49,14 +50,35 @@ def chosen_points(
     if len(candidates) <= MANY_POINTS:
         return candidates, 0
     struck = _struck(impacts)
-    order = sorted(range(len(candidates)), key=lambda i: candidates[i].name not in struck)[:MANY_POINTS]
-    return [candidates[i] for i in sorted(order)], len(candidates) - MANY_POINTS
+    first = [contact.name in struck for contact in candidates]
+    return _some(candidates, MANY_POINTS, first), len(candidates) - MANY_POINTS
+
+
+def impacts_told(trajectory: Trajectory) -> str:
+    """How many impacts a run had; one in steps of one length, which keep no list of them, tells of its steps instead."""
+    count = len(trajectory.impacts)
+    if not count and trajectory.settings.get("scheme") == "time_stepping":
+        return f"steps of {trajectory.settings['step']:g} s"
+    return "1 impact" if count == 1 else f"{count or 'no'} impacts"
 
 
 def struck_points(contacts: list[Contact], impacts: Sequence[Impact]) -> list[Contact]:
-    """Those that struck something, some of them where they are many; the first few of all where nothing was struck."""
-    struck = _struck(impacts)
-    return [contact for contact in contacts if contact.name in struck][:MANY_POINTS] if struck else contacts[:FEW_POINTS]
+    """Those that struck something, some of them where they are many; a few of all where nothing was struck."""
+    names = _struck(impacts)
+    struck = [contact for contact in contacts if contact.name in names]
+    return _some(struck, MANY_POINTS) if struck else _some(contacts, FEW_POINTS)
+
+
+def _some(contacts: Sequence[Contact], count: int, first: Sequence[bool] = ()) -> list[Contact]:
+    """So many of them: those that come ``first``, and one of each body before the second of any, as those of a mesh move alike."""
+    met: Counter[tuple[bool, int]] = Counter()
+    ranks = []
+    for contact, wanted in zip(contacts, first or [True] * len(contacts), strict=True):
+        kind = wanted, contact.place[0]
+        ranks.append((not wanted, met[kind]))
+        met[kind] += 1
+    order = sorted(range(len(contacts)), key=ranks.__getitem__)[:count]
+    return [contacts[i] for i in sorted(order)]
 
 
 def _struck(impacts: Sequence[Impact]) -> set[str]:

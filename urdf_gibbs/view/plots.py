@@ -23,7 +23,7 @@ from urdf_gibbs.functions import kinetic_energy, potential_energy
 from urdf_gibbs.names import PlotKind
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory, coordinate_names
 from urdf_gibbs.view.branches import skeleton
-from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of
+from urdf_gibbs.view.contacts import MANY_POINTS, chosen_points, contacts_of, impacts_told
 from urdf_gibbs.view.elastic import strain_energy, units
 from urdf_gibbs.view.figures import CHARACTERS, NARROW, PANEL, WIDE, checked_path, mark_impacts, new_figure, wrapped_title, written
 from urdf_gibbs.view.force_panel import carrying, key_of_friction
@@ -37,6 +37,7 @@ from urdf_gibbs.walls.arguments import wall_list
 Array = NDArray[np.float64]
 
 KINDS = get_args(PlotKind)
+MANY_FORCES = 10  # contacts of the panel of forces, whose legend tells of friction as well
 MANY_LINES = 24  # of one panel: as many as line styles can tell apart
 MANY_IMPACTS = 20_000  # struck contacts; of more only SOME impacts are looked at: each takes time to construct
 SOME_IMPACTS = 2_000
@@ -65,8 +66,8 @@ def plot(
     ``points`` along the world's axes in which they move; energies in J, impulses in N s (N m s at limits of revolute joints),
     coordinates in deg, m, deg/s and m/s, contact forces in N. modes: the coordinates of elastic links alone. snapshots: the
     configurations at the impacts, the largest 12 of many; without impacts, at start and end. points: names of contact points of the
-    run or of links; None: the contact points, of more than 12 first those that struck something. theme: "light" or "dark". walls:
-    those to draw, instead of those that the trajectory holds: it does not hold walls that are Python functions.
+    run or of links; None: the contact points, of more than 12 first those that struck something, of all bodies. theme: "light" or "dark".
+    walls: those to draw, instead of those that the trajectory holds: it does not hold walls that are Python functions.
     """
     look = theme_named(theme)
     wanted = _kinds(kinds)
@@ -153,8 +154,7 @@ class _Plotter:
         return figure
 
     def _title(self, width: float) -> str:
-        t, count = self.trajectory.t, len(self.trajectory.impacts)
-        impacts = "1 impact" if count == 1 else f"{count} impacts" if count else "no impacts"
+        t, impacts = self.trajectory.t, impacts_told(self.trajectory)
         text = f"{shown(self.robot.name or 'robot', 60)}: {t[0]:.6g} to {t[-1]:.6g} s, {impacts}, {shown(self.trajectory.status, 2000)}"
         return wrapped_title(text, width)
 
@@ -357,11 +357,11 @@ class _Plotter:
         if not which:
             self._nothing(axes, "no lasting contacts")
             return
-        made = force_lines(self.trajectory, sorted(which[:MANY_POINTS]), self.theme)
+        made = force_lines(self.trajectory, sorted(which[:MANY_FORCES]), self.theme)
         drawn = [self._line(axes, line.t, line.force, 0, line.gid, **line.look) for line in made]
         labelled = [(handle, line.label) for handle, line in zip(drawn, made, strict=True) if line.label]
         labelled += [(Line2D([], [], **look), label) for look, label in key_of_friction(made, self.theme)]
-        title = f"{len(which) - MANY_POINTS} more contacts" if len(which) > MANY_POINTS else None
+        title = f"{len(which) - MANY_FORCES} more contacts" if len(which) > MANY_FORCES else None
         legend(axes, [handle for handle, _ in labelled], [label for _, label in labelled], self.theme, title=title)
 
     def _snapshots(self) -> Shape:

@@ -20,7 +20,7 @@ from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.templates import rendered
 from urdf_gibbs.view.branches import skeleton
 from urdf_gibbs.view.camera import camera
-from urdf_gibbs.view.contacts import contacts_of
+from urdf_gibbs.view.contacts import contacts_of, impacts_told
 from urdf_gibbs.view.describe import contact_points, robot_data
 from urdf_gibbs.view.elastic import moving_mass
 from urdf_gibbs.view.html import packed, page
@@ -208,7 +208,7 @@ def animation(
         ),
         "theme": _theme(theme),
     }
-    what = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s, {_counted(len(trajectory.impacts), 'impact')}"
+    what = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s, {impacts_told(trajectory)}"
     kind = f"{_freedom(robot)}, law {trajectory.settings.get('law', 'none')}"
     status = "" if trajectory.status == "complete" else f" Status: {trajectory.status}."
     return View(robot, title or robot.name or "motion", f"{what}; {kind}.{status}", scene, data)

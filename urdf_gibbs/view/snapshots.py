@@ -6,6 +6,7 @@ a grid: in the plane of the drawing, or in sections across the three axes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Impact, Trajectory
 from urdf_gibbs.view.branches import Skeleton, skeleton
-from urdf_gibbs.view.contacts import Contact
+from urdf_gibbs.view.contacts import Contact, impacts_told
 from urdf_gibbs.view.elastic import OnAxis
 from urdf_gibbs.view.motion import positions
 from urdf_gibbs.view.themes import MEDIUM, SMALL, Theme, dress, legend, listed, shown
@@ -35,6 +36,7 @@ SECTIONS = 6  # across each axis
 ARROW = 0.22  # longest arrow, of the size of the drawing
 FAR = 3.0  # walls that close within this many sizes of the drawing are shown whole
 MANY_BRANCHES = 12  # branches in a legend
+SPOKES = 8  # of one body: more contact points than these are those of a shape, and drawn as dots
 
 
 class Snapshot(NamedTuple):
@@ -65,7 +67,7 @@ def chosen(trajectory: Trajectory, considered: Sequence[Impact], complete: bool)
         shots = [Snapshot(float(t[0]), q[0], None, f"start, t = {t[0]:.4g} s")]
         if t[-1] > t[0]:
             shots.append(Snapshot(float(t[-1]), q[-1], None, f"end, t = {t[-1]:.4g} s"))
-        return shots, "no impacts"
+        return shots, impacts_told(trajectory)
     largest = sorted(range(len(considered)), key=lambda i: -_strength(considered[i]))[:MOST]
     shots = []
     for impact in (considered[i] for i in sorted(largest)):
@@ -254,14 +256,22 @@ def _onto(wall: Wall, curve: Array, plane: list[int], time: float, step: float) 
 
 
 def _spokes(lines: Skeleton, contacts: list[Contact]) -> list[tuple[int, int]]:
-    """Thin lines from the origin of a body to its contact points that are on no other line."""
+    """Thin lines from the origin of a body to its contact points that are on no other line, where they are few."""
+    crowded = _crowded(contacts)
     taken = {(place[0], tuple(np.round(place[1], 9))) for place in lines.places if not isinstance(place, OnAxis)}
     ends = enumerate(contacts, len(lines.places))
     return [
         (contact.place[0], k)
         for k, contact in ends
-        if contact.place[0] >= 0 and (contact.place[0], tuple(np.round(contact.place[1], 9))) not in taken
+        if contact.place[0] >= 0
+        and contact.place[0] not in crowded
+        and (contact.place[0], tuple(np.round(contact.place[1], 9))) not in taken
     ]
+
+
+def _crowded(contacts: list[Contact]) -> set[int]:
+    """Bodies with many contact points."""
+    return {body for body, count in Counter(contact.place[0] for contact in contacts).items() if count > SPOKES}
 
 
 def _draw_wall(axes: Any, view: View, theme: Theme, drawing: Cut) -> None:
@@ -292,6 +302,10 @@ def _draw_robot(axes: Any, scene: Scene, theme: Theme, x: Array) -> None:
         widths = [2.4 if one else 0.7 for one in heavy]
         add(kind(edges, colors=colours, linewidths=widths, capstyle="round", gid="links"), autolim=False)
     axes.plot(*drawn[: len(scene.robot.joints)].T, "o", color=theme.text, ms=2.6, ls="none", gid="joints")
+    crowded = _crowded(scene.contacts)
+    dots = [contact.place[0] in crowded for contact in scene.contacts]
+    if any(dots):
+        axes.plot(*drawn[len(lines.places) :][dots].T, ".", color=theme.text, ms=1.6, alpha=0.6, ls="none", gid="shapes")
     for contact, centre in zip(scene.contacts, drawn[len(lines.places) :], strict=True):
         if contact.radius > 0.0 and not space:
             axes.add_patch(Disc(tuple(centre), contact.radius, fill=False, ec=theme.text, lw=1.0, gid="contact"))
@@ -347,6 +361,9 @@ def _legend(figure: Any, scene: Scene, theme: Theme) -> None:
             labels.append(f"{len(branches) - MANY_BRANCHES} more branches")
     handles.append(Line2D([], [], ls="none", marker="o", ms=3, color=theme.text))
     labels.append("joints")
+    if _crowded(scene.contacts):
+        handles.append(Line2D([], [], ls="none", marker=".", ms=1.6, color=theme.text, alpha=0.6))
+        labels.append("points that can touch")
     if scene.walls:
         handles.append(Line2D([], [], color=theme.wall, lw=1.2))
         labels.append("walls")

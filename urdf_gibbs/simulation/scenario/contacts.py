@@ -13,6 +13,7 @@ from urdf_gibbs.contact.wheels import wheel_points
 from urdf_gibbs.errors import ArgumentError, PairError, UnknownNameError
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
+from urdf_gibbs.simulation.scenario.expression import CONSTANTS
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.problems import one_of, shown
 from urdf_gibbs.simulation.scenario.values import Values
@@ -73,7 +74,15 @@ def read_friction(values: Values, given: Any) -> Any:
     if isinstance(given, list) and len(given) == 2 and given[0] == "urdf":
         own = values.read(("friction", 1), given[1], schema.FRICTION)
         return None if own is None else ("urdf", own)
+    if _is_word(given):
+        values.wrong(("friction",), shown(given), 'a number, [static, kinetic], "urdf", or ["urdf", number]')
+        return None
     return values.read(("friction",), given, schema.FRICTION)
+
+
+def _is_word(given: Any) -> bool:
+    """Whether it is a name that means nothing, and no formula of a number."""
+    return isinstance(given, str) and given.isidentifier() and given not in CONSTANTS
 
 
 def read_soil(values: Values, top: dict[str, Any], robot: Robot) -> Soil | None:
@@ -93,6 +102,9 @@ def read_joint_friction(values: Values, given: Any, robot: Robot) -> Any:
     path = ("contacts", "joint_friction")
     if given == "urdf":
         return given
+    if _is_word(given):
+        values.wrong(path, shown(given), '"urdf", a number, or a table of numbers by joint')
+        return None
     if not isinstance(given, dict):
         return values.read(path, given, schema.NOT_NEGATIVE)
     names = [joint.name for joint in robot.joints if joint.type in RUBBING]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from urdf_gibbs.arguments import path_of
-from urdf_gibbs.bundled import scenario_names, scenario_path
+from urdf_gibbs.bundled import robot_path, scenario_names, scenario_path, similar
+from urdf_gibbs.errors import UnknownNameError
 from urdf_gibbs.robot.findings import one_line
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import schema
@@ -31,6 +32,8 @@ from urdf_gibbs.simulation.scenario.values import Values
 
 # The end of tomllib's messages: before Python 3.14 the only place that gives the line.
 AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+WRITTEN = "a scenario; urdf-gibbs simulate --template {} > scene.toml writes one of a robot"
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
@@ -59,8 +62,12 @@ def scenario_text(path: str | os.PathLike[str]) -> tuple[str, str]:
     except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the name
         if file in scenario_names():
             return scenario_text(scenario_path(file))
+        if _is_robot(file):
+            raise ScenarioError([Problem(file, 0, "file", "the name of a robot", WRITTEN.format(file))]) from None
         reason = getattr(problem, "strerror", None) or str(problem)
-        expected = f"a readable TOML file, or a bundled scenario: {', '.join(scenario_names())}"
+        near = similar(file, scenario_names())
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        expected = f"a readable TOML file, or a bundled scenario: {', '.join(scenario_names())}{meant}"
         raise ScenarioError([Problem(one_line(file), 0, "file", reason, expected)]) from None
     try:
         text = data.decode("utf-8-sig")
@@ -83,6 +90,9 @@ def parsed(text: str, file: str = "<text>") -> tuple[dict[str, Any], dict[Keys, 
     except RecursionError:
         raise ScenarioError([Problem(file, 1, "syntax", "values nested too deeply", "TOML")]) from None
     except ValueError as problem:
+        if text.lstrip().startswith("<"):
+            robot = "ROBOT" if file.startswith("<") else file
+            raise ScenarioError([Problem(file, 1, "file", "XML, as robots have it", WRITTEN.format(robot))]) from None
         raise ScenarioError([_syntax(problem, text, file)]) from None
     return content, lines
 
@@ -94,6 +104,13 @@ def scenario_of(content: dict[str, Any], lines: dict[Keys, int], file: str = "<t
     if scenario is None:
         raise values.error()
     return scenario
+
+
+def _is_robot(name: str) -> bool:
+    try:
+        return robot_path(name).is_file()
+    except UnknownNameError:
+        return False
 
 
 def _syntax(problem: ValueError, text: str, file: str) -> Problem:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.tree import ROOT_JOINT
 from urdf_gibbs.simulation.scenario import schema
 from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.scenario.problems import one_of
@@ -45,7 +46,9 @@ def by_joint(
             if number is not None:
                 array[(joint.iq if read is position else joint.iv) + k] = number
         elif name not in joints:
-            values.wrong(path, "unknown joint", one_of(name, (*robot.joint_names, *elastic)))
+            known = one_of(name, (*robot.joint_names, *elastic))
+            held = f'{known}; a base that is fixed has no {ROOT_JOINT}, base = "floating" frees it'
+            values.wrong(path, "unknown joint", held if name == ROOT_JOINT and robot.base == "fixed" else known)
         elif joints[name].is_mimic:
             values.wrong(path, "a joint that follows another", f'its master "{joints[name].master}", or mimic = false in [robot]')
         else:

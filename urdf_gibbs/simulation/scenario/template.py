@@ -5,6 +5,7 @@ What is said of a key comes from explained.py, and so from the schema that reads
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -20,19 +21,31 @@ from urdf_gibbs.simulation.scenario.opening import Opening, opening
 
 Array = NDArray[np.float64]
 
-COLUMN = 36  # where comments begin, behind shorter values
+WIDTH, COLUMN = 80, 30  # of lines, unless a value is longer; where comments begin, behind shorter values
 HEAD = """\
 # {what}. To run it and look at it:
 #
 #     urdf-gibbs simulate THIS_FILE --html fall.html
 #
-# SI units, world axes, angles in rad; a number may be a formula in quotes, such as "30 deg". Behind each value stands what it means. A line
-# "# key = value" is what counts without the key, or an example: take the first # away to change it.
+# SI units, world axes, angles in rad; a number may be a formula in quotes, such
+# as "30 deg". Behind each value stands what it means. A line "# key = value" is
+# what counts without the key, or an example: take its first # away.
 """
 SCENE = {"duration": 2.0, "scheme": "time_stepping", "restitution": 0.0, "friction": 0.7}
 HELD = '; to hold it: "fixed", and no root_joint below'
 DRIFT = {"kind": "drift", "velocity": [0.0, 0.1, 0.0]}
-OTHERS = ("path", "rotation", "rpy", "steer", "scale", "pairs", "tyres", "crown", "rims")  # exclude other keys, or need what not all have
+OTHERS = (
+    "path",
+    "rotation",
+    "rpy",
+    "steer",
+    "scale",
+    "pairs",
+    "tyres",
+    "crown",
+    "rims",
+    "kGA",
+)  # exclude others, or need what not all have
 EXAMPLES: dict[str, Any] = {  # of keys without a default that is a value
     "walls.restitution": 0.5,
     "walls.friction": 0.5,
@@ -121,9 +134,9 @@ def template(
         *(_line(name(joint.name), *_joint(joint, start.q0)) for joint in robot.joints if not joint.is_mimic),
         *_heavier(start),
         *_table("[contacts]", keys["[contacts]"], contacts),
-        f"# # {_line('points', toml([place]), 'in the place of the points above, one by one', 4)}",
+        _line("points", toml([place]), "in the place of the points above, one by one", "# # "),
         *_table("[[walls]]", (*keys["[[walls]]"], *keys['[[walls]] kind = "plane"']), plane),
-        f"# # {_line('motion', toml(DRIFT), 'in the place of the motion above', 4)}",
+        _line("motion", toml(DRIFT), "in the place of the motion above", "# # "),
         "",
         "# What else a scene may have: a table and its keys, each with one # less.",
     ]
@@ -158,10 +171,9 @@ def _link(robot: Robot) -> str:
 
 def _heavier(start: Opening) -> Iterable[str]:
     for link, inertia in start.heavier.items():
-        yield from ("", f"[links.{name(link)}]  # in the file its joint turns without any inertia: no motion follows from the equations")
-        yield _line(
-            "inertia", toml(inertia[np.triu_indices(3)].tolist()), "ixx, ixy, ixz, iyy, iyz, izz, a little more about all axes [kg m^2]"
-        )
+        yield from ("", "# In the file its joint turns without any inertia: no motion follows from that.", f"[links.{name(link)}]")
+        six = toml(inertia[np.triu_indices(3)].tolist())
+        yield _line("inertia", six, "ixx, ixy, ixz, iyy, iyz, izz, a little more about all axes [kg m^2]")
 
 
 def _more(robot: Robot, start: Opening, keys: Mapping[str, Sequence[Entry]]) -> Iterable[str]:
@@ -170,16 +182,17 @@ def _more(robot: Robot, start: Opening, keys: Mapping[str, Sequence[Entry]]) -> 
     joint = driven[0] if driven else "JOINT"
     link = _link(robot)
     for header in ("[start_velocity]", "[torques]"):
-        yield from ("", f"# {header}", f"# {_line(name(joint), '0.1', _says(keys[header][0]), 2)}")
+        yield from ("", f"# {header}", _line(name(joint), "0.1", _says(keys[header][0]), "# "))
     yield from _block("[controller]", keys["[controller]"], {"kp": 50.0, "kd": 2.0})
     yield from _block(
         "[controller]",
-        (keys["[controller]"][0], *keys['[controller] kind = "drive"']),
+        (keys["[controller]"][0]._replace(meaning="in the place of the one above", known=()), *keys['[controller] kind = "drive"']),
         {"kind": "drive", "wheels": list(start.wheels) or [joint]},
     )
     for header, entries in keys.items():
         if header.startswith("[[walls]] kind") and '"plane"' not in header:
-            yield from _block("[[walls]]", (keys["[[walls]]"][0], *entries), {"kind": header.split('"')[1]})
+            kind = keys["[[walls]]"][0]._replace(meaning="beside the floor, or in its place", known=())
+            yield from _block("[[walls]]", (kind, *entries), {"kind": header.split('"')[1]})
     yield from _block(f"[links.{name(link)}]", keys["[links.LINK]"])
     yield from _block("[soil]", keys["[soil]"])
     tip = next((joint.child for joint in reversed(robot.joints) if joint.beam is None), link)  # no joint but at its root
@@ -197,7 +210,7 @@ def _table(header: str, entries: Iterable[Entry], given: Mapping[str, Any], more
     rows = []
     for entry in entries:
         mark = "" if entry.key in given else "# "
-        rows.append(mark + _line(entry.key, toml(_value(entry, given)), _says(entry) + more.get(entry.key, ""), len(mark)))
+        rows.append(_line(entry.key, toml(_value(entry, given)), _says(entry) + more.get(entry.key, ""), mark))
     return ["", header, *rows] if header else ["", *rows]
 
 
@@ -206,7 +219,7 @@ def _block(header: str, entries: Iterable[Entry], given: Mapping[str, Any] | Non
     rows = []
     for entry in entries:
         mark = "# # " if entry.key in OTHERS else "# "
-        rows.append(mark + _line(entry.key, toml(_value(entry, given or {})), _says(entry), len(mark)))
+        rows.append(_line(entry.key, toml(_value(entry, given or {})), _says(entry), mark))
     return ["", f"# {header}", *rows]
 
 
@@ -218,9 +231,16 @@ def _value(entry: Entry, given: Mapping[str, Any]) -> Any:
     return entry.default
 
 
-def _line(key: str, value: str, says: str, column: int = 0) -> str:
-    """A key with its comment, for a place behind so many columns."""
-    return f"{f'{key} = {value}':{COLUMN - column}}  # {says}"
+def _line(key: str, value: str, says: str, mark: str = "") -> str:
+    """A key with its comment, which goes on below where it is long. ``mark``: what makes the line a comment."""
+    code = f"{mark}{key} = {value}"
+    whole = f"{code:{COLUMN}}  # {says}"
+    if len(whole) <= WIDTH:
+        return whole
+    below = f"{mark[:1]:{COLUMN}}  # "
+    told = textwrap.wrap(says, WIDTH - len(below), break_long_words=False, break_on_hyphens=False)
+    beside = [f"{code:{COLUMN}}  # {told.pop(0)}"] if len(code) <= COLUMN else [code]
+    return "\n".join([*beside, *(below + line for line in told)])
 
 
 def _says(entry: Entry) -> str:
