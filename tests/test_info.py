@@ -106,6 +106,11 @@ def test_a_thousand_links_are_counted_and_not_all_printed(tmp_path: Path) -> Non
     assert len(json.loads(printed(str(file), "--json", "-"))["links"]) == 1001
 
 
+def test_json_without_a_path_is_printed() -> None:
+    expected = printed("z1", "--json", "-")
+    assert printed("z1", "--json") == printed("z1", "--json", "--no-mimic") == expected and json.loads(expected)["nv"] == 7
+
+
 def test_json_holds_the_file() -> None:
     told = json.loads(printed(str(PANDA), "--json", "-"), parse_constant=lambda word: pytest.fail(word))
     links, joints = ({one["name"]: one for one in told[key]} for key in ("links", "joints"))

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 import trimesh
 from examples import runner
-from ways_in_checks import EXACT, FILES, difference_from_engine, difference_from_model, quiet
+from ways_in_checks import EXACT, FILES, difference_from_engine, difference_from_model, quiet, states
 
 import urdf_gibbs as ug
 from urdf_gibbs.cli import app
@@ -103,6 +103,16 @@ def test_what_is_no_part_of_a_tree_is_named() -> None:
     assert any("a spring of stiffness 4" in finding for finding in others) and any("gravcomp 1" in finding for finding in others)
 
 
+def test_remarks_of_mujoco_are_notes_and_leave_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """<mujoco><compiler settotalmass="3"/><worldbody><body><joint/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody></mujoco>"""
+    robot = quiet(text)
+    found = [finding.value for finding in robot.findings]
+    assert any("settotalmass" in value for value in found) and "an ellipsoid" in found
+    assert ug.validate(robot, text, samples=1, methods=["gibbs_appell"], derivatives=False).agrees
+    assert list(tmp_path.iterdir()) == [] and mujoco.get_mju_user_warning() is None
+
+
 def test_an_equality_of_joints_is_a_mimic_joint() -> None:
     robot = quiet(MJCF / "gripper.xml")
     finger = robot.joint("right_finger")
@@ -122,7 +132,7 @@ def test_a_compiled_model_and_text_come_in() -> None:
         ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", {}, "mass and inertia of moving bodies"),
         ("<mujoco>\n<worldbody>\n<boddy/></worldbody></mujoco>", {}, ":3: error"),
         ((MJCF / "walker.xml").read_text(), {"base": "floating"}, 'base="fixed": the file itself'),
-        ("<mujoco><asset><mesh file='no.stl'/></asset><worldbody/></mujoco>", {}, "no.stl"),
+        ("<mujoco><asset><mesh file='no.stl'/></asset><worldbody/></mujoco>", {}, "no.stl.*where the compiler's meshdir says"),
     ],
 )
 def test_what_mujoco_refuses_is_an_error(text: str, options: dict[str, Any], words: str) -> None:
@@ -172,13 +182,22 @@ def test_what_mjcf_cannot_have_is_named(source: str, base: str, words: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("file", "base", "nv"), [("arm.sdf", "fixed", 3), ("press.sdf", "fixed", 4), ("rover.sdf", "fixed", 4), ("rover.sdf", "floating", 10)]
+    ("file", "base", "nv"),
+    [
+        ("arm.sdf", "fixed", 3),
+        ("press.sdf", "fixed", 4),
+        ("rover.sdf", "fixed", 4),
+        ("rover.sdf", "floating", 10),
+        ("two_arms.sdf", "fixed", 2),
+    ],
 )
 def test_drake_and_pinocchio_agree(file: str, base: str, nv: int) -> None:
     robot = quiet(SDF / file, base=base)
     assert robot.nv == nv
     assert difference_from_engine(robot, Drake(robot, plant(SDF / file))) < EXACT
     assert difference_from_model(robot, robot.to_pinocchio()) < EXACT
+    report = ug.validate(robot, SDF / file, samples=2, methods=["gibbs_appell"], derivatives=False)  # Pinocchio reads what it becomes
+    assert report.agrees and {"mass matrix", "bias", "mass matrix (Drake)", "bias (Drake)"} <= {c.quantity for c in report.comparisons}
 
 
 def test_links_frames_and_shapes_of_an_sdf() -> None:
@@ -206,6 +225,74 @@ def test_links_frames_and_shapes_of_an_sdf() -> None:
 def test_what_is_no_single_tree_is_an_error(text: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ug.UrdfError, match=words):
         ug.load(text, **options)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_screw_is_one_joint_of_pinocchio_again(base: str) -> None:
+    """Also on a robot that stands for itself, whose plant has a quaternion; and with forward dynamics, which no mimic joint has."""
+    floor = '<joint name="floor" type="fixed"><parent>world</parent><child>frame</child></joint>'
+    text = (SDF / "press.sdf").read_text()
+    assert floor in text
+    robot = quiet(text.replace(floor, ""), base=base)
+    model = robot.to_pinocchio()
+    assert model.joints[model.getJointId("thread")].shortname() == "JointModelHZ" and model.nv == robot.nv
+    assert difference_from_engine(robot, Drake(robot, parsed(text.replace(floor, ""), ""))) < EXACT
+    assert difference_from_model(robot, model) < EXACT
+    for q, v in states(robot, 1):
+        tau = np.ones(robot.nv)
+        expected = pin.aba(model, model.createData(), robot.q_to_pinocchio(q), v, tau)
+        found = ug.forward_dynamics(robot, q, v, tau, method="gibbs_appell")
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_names_that_several_models_have_are_told_apart_by_the_models() -> None:
+    robot = quiet(SDF / "two_arms.sdf")
+    assert robot.joint_names == ("left::turn", "right::turn") and robot.joint("right::turn").upper == 2.0
+    assert {"stand", "left::base", "right::arm", "left::tool", "right::tool"} <= set(robot.link_names)
+    sizes = {link.name: [shape.geometry.size for shape in link.visuals] for link in robot.links if link.visuals}
+    assert sizes == {"left::arm": [(0.05, 0.4)], "right::arm": [(0.07, 0.4)]}
+    assert any("<ellipsoid>" in finding.value for finding in robot.findings)
+    q, drakes = robot.random(0), plant(SDF / "two_arms.sdf")
+    engine = Drake(robot, drakes)
+    engine.dynamics(engine.coordinates(q, np.zeros(2))[0], np.zeros(2))
+    for path in ("left", "right"):
+        frame = drakes.GetFrameByName("tool", drakes.GetModelInstanceByName(f"duo::{path}"))
+        expected = frame.CalcPoseInWorld(engine.context).GetAsMatrix4()
+        assert np.allclose(ug.frame_placement(robot, q, f"{path}::tool"), expected, atol=1e-14)  # a few poses
+
+
+def test_models_are_included_as_gazebo_has_it(tmp_path: Path) -> None:
+    """model://NAME, for a folder with a model.config."""
+    folder = tmp_path / "models/rover"
+    folder.mkdir(parents=True)
+    (folder / "model.sdf").write_text((SDF / "rover.sdf").read_text())
+    (folder / "model.config").write_text('<model><name>rover</name><sdf version="1.7">model.sdf</sdf></model>')
+    text = "<sdf version='1.9'><model name='m'><include>\n<uri>model://rover</uri><name>r</name></include></model></sdf>"
+    (tmp_path / "m.sdf").write_text(text)
+    for source in (text, tmp_path / "m.sdf"):
+        robot = quiet(source, package_dirs=[tmp_path / "models"])
+        assert robot.nv == 4 and any("included model" in finding.value for finding in robot.findings)
+    with pytest.raises(ug.UrdfError, match="model://rover/ beside the file, or the folder that holds"):
+        ug.load(text)
+
+
+def test_what_drake_cannot_integrate_over_is_an_error(tmp_path: Path) -> None:
+    """It runs out of memory where the mesh of which it is to take the inertia is not there."""
+    text = "<sdf version='1.11'><model name='m'><link name='a'><inertial auto='true'/><collision name='c'><geometry><mesh><uri>no.dae</uri></mesh>"
+    (tmp_path / "m.sdf").write_text(f"{text}</geometry></collision></link></model></sdf>")
+    with pytest.raises(ug.UrdfError, match="Drake can read"):
+        ug.load(tmp_path / "m.sdf")
+
+
+def test_rotors_of_an_sdf_turn_in_the_world() -> None:
+    text = """<sdf version="1.9" xmlns:drake="drake.mit.edu"><model name="m"><link name="a"/><link name="b"/>
+    <joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz><limit><effort>10</effort></limit></axis>
+    <drake:rotor_inertia>0.001</drake:rotor_inertia><drake:gear_ratio>100</drake:gear_ratio></joint></model></sdf>"""
+    robot = quiet(text)
+    assert np.isclose(ug.mass_matrix(robot, [0.0], method="gibbs_appell")[0, 0], 1.0 + 0.001 * 100.0**2)
+    assert difference_from_engine(robot, Drake(robot, parsed(text, ""))) < EXACT
+    with pytest.raises(ug.UrdfError, match="rotor inertias of its actuators"):
+        ug.load(text, base="floating")
 
 
 def test_parts_of_an_sdf_are_found_in_packages(tmp_path: Path) -> None:

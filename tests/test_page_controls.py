@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,8 @@ def star(tmp_path_factory: pytest.TempPathFactory) -> ug.Robot:
     """Nine arms about a hub; their fins are one mesh, mirrored on every other arm."""
     folder = tmp_path_factory.mktemp("star")
     (folder / "fin.obj").write_text(MESH)
-    hub = '<link name="hub"><visual><geometry><cylinder radius="0.15" length="0.1"/></geometry></visual></link>'
+    hub = """<link name="hub"><visual><geometry><cylinder radius="0.15" length="0.1"/></geometry></visual>
+<collision><origin xyz="0 0 0.5"/><geometry><mesh filename="fin.obj"/></geometry></collision></link>"""
     (folder / "star.urdf").write_text(f'<robot name="star">{hub}{"".join(map(arm, range(ARMS)))}</robot>')
     return ug.load(folder / "star.urdf")
 
@@ -65,9 +67,13 @@ def test_collision_shapes_are_drawn_when_asked_and_where_the_file_has_them(star:
     page.run("() => { urdfGibbs.views = 0; urdfGibbs.stage.views.along('top'); urdfGibbs.overlays.show('shadows', false); }")
     before = page.picture()
     page.page.keyboard.press("h")
-    page.page.wait_for_function(f"document.body.dataset.collisions === '{ARMS}'")
+    page.page.wait_for_function(f"document.body.dataset.collisions === '{ARMS + 1}'")
     ink = changed(before, page.picture())[:, :STAGE]
     frame = oracle(star, star.neutral())
+    x, y = on_screen(page, (0.1, 0.06, 0.5 + 0.1 * (1.0 - 0.1 / 0.3 - 0.06 / 0.2)))  # on the slope of the mesh
+    assert ink[y - 2 : y + 3, x - 2 : x + 3].all()
+    uuids = [page.run(f"urdfGibbs.stage.drawn('{kind}').map((one) => one.mesh.geometry.uuid)") for kind in ("visual", "collision")]
+    assert uuids[1][0] in uuids[0], "the same mesh as in the visuals, stored once"
     for i in range(ARMS):
         centre = (frame(f"arm{i}") @ [0.6, 0.0, 0.35, 1.0])[:3]
         x, y = on_screen(page, centre)
@@ -78,7 +84,7 @@ def test_collision_shapes_are_drawn_when_asked_and_where_the_file_has_them(star:
     q = star.neutral()
     q[star.joint("j0").iq] = math.radians(45.0)
     sphere = page.run(
-        "() => { const m = urdfGibbs.stage.drawn('collision')[0].mesh; m.updateWorldMatrix(true, false);"
+        "() => { const m = urdfGibbs.stage.drawn('collision')[1].mesh; m.updateWorldMatrix(true, false);"
         " return new MeshCat.THREE.Vector3().setFromMatrixPosition(m.matrixWorld).applyQuaternion(urdfGibbs.stage.viewer.scene.quaternion.clone().invert()).toArray(); }"
     )
     np.testing.assert_allclose(sphere, (oracle(star, q)("arm0") @ [0.6, 0.0, 0.35, 1.0])[:3], atol=1e-6)
@@ -212,6 +218,68 @@ def test_the_camera_stands_along_the_axes_and_fits_the_robot(star: ug.Robot, pag
     assert pixels[:, 0].min() >= 0 and pixels[:, 0].max() <= 300, "a narrow window has the whole robot too"
 
 
+def test_every_key_does_what_its_button_does_and_means_one_thing(star: ug.Robot, page: Opened) -> None:
+    place = "urdfGibbs.stage.viewer.camera.position.toArray()"
+    seen = []
+    for key, name in zip("12345", ("front", "side", "top", "fit", "reset"), strict=True):
+        found = []
+        for action in (page.page.locator(f"#view-{name}").click, lambda key=key: page.page.keyboard.press(key)):
+            page.run(
+                "() => { const { camera, controls } = urdfGibbs.stage.viewer; camera.position.set(3, 2, 1); controls.target.set(0, 0, 0); controls.update(); urdfGibbs.stage.views.last = ''; }"
+            )
+            action()
+            found.append(page.run(place))
+        np.testing.assert_allclose(found[0], found[1], atol=1e-9, err_msg=name)
+        seen.append(found[0])
+    assert np.ptp(seen, axis=0).min() > 0.5, "the five differ"
+    poses = []
+    for key, name in zip("780", ("start", "mid", "zero"), strict=True):
+        for action in (page.page.locator(f"#{name}-pose").click, lambda key=key: page.page.keyboard.press(key)):
+            page.run("(q) => urdfGibbs.stage.apply(q)", star.random(1).tolist())
+            action()
+            poses.append(page.run("urdfGibbs.stage.q"))
+    assert poses[0] == poses[1] == poses[4] == poses[5] == star.neutral().tolist() != poses[2] == poses[3]
+    for key, layer in page.run("[...urdfGibbs.overlays.layers].map(([key, one]) => [one.shortcut, key])"):
+        was = page.page.locator(f"#show-{layer}").is_checked()
+        for now in (not was, was):
+            page.page.keyboard.press(key)
+            assert page.page.locator(f"#show-{layer}").is_checked() is now, layer
+    source = "".join(file.read_text() for file in sorted((Path(ug.__file__).parent / "view" / "page").glob("*.js")))
+    keys = [key for _, key in re.findall(r'(?:layer|perLink)\("(\w+)", "[^"]+", "(\w)"', source)]
+    bound = [key.lower() for key in re.findall(r'bind\("(\w+| )"', source)] + list("1234567890")
+    assert len(keys) >= 18 and len(set(keys + bound)) == len(keys + bound), "also where a page has all layers"
+
+
+def test_the_mouse_turns_shifts_and_zooms(page: Opened) -> None:
+    state = "() => { const { camera, controls } = urdfGibbs.stage.viewer; return [camera.position.toArray(), controls.target.toArray()]; }"
+
+    def moved(button: str = "", wheel: float = 0.0) -> tuple[Any, Any]:
+        page.page.locator("#view-reset").click()
+        before = np.array(page.run(state))
+        page.page.mouse.move(400, 400)
+        if button:
+            page.page.mouse.down(button=button)
+            page.page.mouse.move(520, 430, steps=4)
+            page.page.mouse.up(button=button)
+        else:
+            page.page.mouse.wheel(0.0, wheel)
+        page.settled()
+        return before, np.array(page.run(state))
+
+    def away(one: Any) -> float:
+        return float(np.linalg.norm(one[0] - one[1]))
+
+    before, after = moved("left")
+    assert np.allclose(before[1], after[1]) and away(before) == pytest.approx(away(after)) and np.abs(before[0] - after[0]).max() > 0.1
+    before, after = moved("right")
+    np.testing.assert_allclose(after[0] - before[0], after[1] - before[1], atol=1e-9)
+    assert np.abs(after[1] - before[1]).max() > 0.05
+    for wheel, closer in ((-300.0, True), (300.0, False)):
+        before, after = moved(wheel=wheel)
+        assert np.allclose(before[1], after[1]) and (away(after) < 0.97 * away(before)) is closer and away(after) != away(before)
+    assert page.run("document.body.dataset.lit || ''") == "", "a drag selects nothing"
+
+
 def test_poses_and_a_copy_of_q(star: ug.Robot, page: Opened) -> None:
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     low, high = (np.array([getattr(joint, end) for joint in star.joints]) for end in ("lower", "upper"))
@@ -245,7 +313,7 @@ def test_names_cover_neither_the_robot_nor_each_other(star: ug.Robot, page: Open
         "() => { const s = urdfGibbs.stage, back = s.viewer.scene.quaternion.clone().invert(); return s.corners().map((p) => s.onScreen(p.applyQuaternion(back).toArray())); }"
     )
     left, right = np.min(robot, axis=0)[0], np.max(robot, axis=0)[0]
-    assert all(box[2] < left or box[0] > right or box[0] >= STAGE - 120 or box[2] <= 120 for box in boxes)
+    assert all(box[2] < left or box[0] > right for box in boxes)
     ends = page.run(
         "() => [...document.querySelectorAll('#labels path')].map((one) => one.getAttribute('d').split(' L ').pop().split(' ').map(Number))"
     )
@@ -259,6 +327,36 @@ def test_names_cover_neither_the_robot_nor_each_other(star: ug.Robot, page: Open
     assert page.page.locator("#tip").inner_text() == "arm6"
     page.page.mouse.move(5, 5)
     page.page.wait_for_function("document.getElementById('tip').hidden")
+
+
+def test_names_have_room_where_all_of_the_robot_is_in_sight(page: Opened) -> None:
+    """The camera steps back for them; who looks at a part of the robot keeps that view, and it stays once they go."""
+    place = "urdfGibbs.stage.viewer.camera.position.toArray()"
+    span = "() => { const s = urdfGibbs.stage; const x = s.corners().map((p) => p.project(s.viewer.camera).x); return [Math.min(...x), Math.max(...x)]; }"
+    edges = "() => [...document.querySelectorAll('#labels span')].map((one) => { const r = one.getBoundingClientRect(); return [r.left, r.right]; })"
+    page.page.set_viewport_size({"width": 700, "height": 500})
+    page.page.locator("#view-fit").click()
+    before = page.run(place)
+    page.page.keyboard.press("n")
+    page.settled()
+    stage = page.page.locator("#stage").bounding_box()["width"]
+    left, right = (0.5 * stage * (1.0 + x) for x in page.run(span))
+    assert page.run(place) != before and len(boxes := page.run(edges)) >= 2 * ARMS
+    assert (
+        all(box[1] < left or box[0] > right for box in boxes)
+        and min(box[0] for box in boxes) >= 0
+        and max(box[1] for box in boxes) <= stage
+    )
+    page.page.keyboard.press("n")
+    page.page.locator("#view-fit").click()
+    np.testing.assert_allclose(page.run(place), before, atol=1e-9)
+    page.run(
+        "() => { const { camera, controls } = urdfGibbs.stage.viewer; camera.position.lerp(controls.target, 0.6); controls.update(); }"
+    )
+    near = page.run(place)
+    page.page.keyboard.press("n")
+    page.settled()
+    np.testing.assert_allclose(page.run(place), near, atol=1e-9)
 
 
 def lowest(star: ug.Robot, q: Any) -> float:

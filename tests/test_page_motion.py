@@ -162,6 +162,10 @@ def test_the_strip_shows_the_energies_in_step(fall: ug.Trajectory, fall_page: Op
     moved = changed(before, tab.picture())
     x = round(box["x"] + 0.5 * box["width"])
     assert moved[round(box["y"]) + 10 : round(box["y"]) + 70, x - 2 : x + 3].any(axis=1).mean() > 0.9  # the cursor
+    below = high - 0.06 * (high - low)  # a curve where the name of the upper end stands
+    tab.run("(value) => { const { motion } = urdfGibbs; motion.record.energies.total.data.fill(value); motion.drawStrip(); }", below)
+    named = tab.picture()[round(box["y"]) + 7 : round(box["y"]) + 18, round(box["x"]) + 3 : round(box["x"]) + 25]
+    assert (named[..., 0] < 150).sum() > 20 and not ((named @ [-1, 0, 1]) > 100).any(), "grey figures, no blue line through them"
 
 
 def test_a_trail_grows_with_time(fall: ug.Trajectory, fall_page: Opened) -> None:
@@ -255,6 +259,9 @@ def test_an_impulse_is_seen_in_front_of_the_body_it_points_into(open_page: OpenP
     for share in (0.2, 0.5):
         x, y = on_screen(tab, impact.positions[0] + share * tab.run("urdfGibbs.motion.longest") * impact.normals[0])
         assert ink[y, x]
+    across = shown[y, x - 20 : x + 21]
+    rod = np.flatnonzero(across @ ORANGE > 150)
+    assert len(rod) and (across[[rod[0] - 2, rod[-1] + 2]] > 240).all(), "white on both sides, whatever the robot's colour"
 
 
 def test_keys_belong_to_what_has_the_focus(fall: ug.Trajectory, fall_page: Opened) -> None:
@@ -279,16 +286,18 @@ def test_pausing_and_playing_at_once_plays_once(fall_page: Opened) -> None:
     assert fall_page.run(script) <= 1.2
 
 
-@pytest.mark.parametrize("width", [1280, 900, 700, 380])
-def test_the_scene_the_bar_and_the_panel_never_overlap(fall_page: Opened, width: int) -> None:
+@pytest.mark.parametrize(("width", "height"), [(1280, 700), (900, 700), (700, 500), (700, 900), (380, 700)])
+def test_the_scene_the_bar_and_the_panel_never_overlap(fall_page: Opened, width: int, height: int) -> None:
     tab = fall_page
-    tab.page.set_viewport_size({"width": width, "height": 700})
+    tab.page.set_viewport_size({"width": width, "height": height})
     tab.settled()
     script = "() => ['stage', 'timeline', 'panel'].map((id) => { const r = document.getElementById(id).getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"
     boxes = tab.run(script)
     for i, a in enumerate(boxes):
         for b in boxes[i + 1 :]:
             assert min(a[2], b[2]) - max(a[0], b[0]) < 1.0 or min(a[3], b[3]) - max(a[1], b[1]) < 1.0
+    left, top, right, bottom = boxes[0]
+    assert (right - left) * (bottom - top) > 0.35 * width * height, "the robot has room in a small window too"
     canvas = tab.run("() => { const r = urdfGibbs.stage.viewer.renderer.domElement.getBoundingClientRect(); return [r.width, r.height]; }")
     assert canvas == pytest.approx([boxes[0][2] - boxes[0][0], boxes[0][3] - boxes[0][1]], abs=1.0)
 

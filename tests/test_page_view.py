@@ -276,24 +276,79 @@ def test_what_is_inside_the_links_is_drawn_over_them(panda: ug.Robot, panda_page
 
 
 def test_sliders_of_odd_limits(open_page: OpenPage, tmp_path: Path) -> None:
-    """Equal limits hold a joint, inverted ones are none, as the simulation has it; limits beyond a turn are the slider's range."""
-    given = {"equal": (0.5, 0.5), "inverted": (1.0, -1.0), "far": (10.0, 12.0), "wide": (-600.0, 600.0)}
+    """Equal limits hold a joint, inverted ones are none, as the simulation has it; limits beyond a turn are the slider's range. The mid
+    pose is that of the limits, wherever the slider ends."""
+    given = {
+        "equal": (0.5, 0.5),
+        "inverted": (1.0, -1.0),
+        "far": (10.0, 12.0),
+        "wide": (-600.0, 600.0),
+        "odd": (-300.0, 600.0),
+        "long": (-90.0, 100.0),
+    }
     text = '<robot name="r"><link name="base"/>' + "".join(
-        f'<link name="l{name}"/><joint name="{name}" type="revolute"><parent link="base"/><child link="l{name}"/><axis xyz="0 0 1"/>'
+        f'<link name="l{name}"/><joint name="{name}" type="{"prismatic" if name == "long" else "revolute"}"><parent link="base"/><child link="l{name}"/><axis xyz="0 0 1"/>'
         f'<limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/></joint>'
         for name, (lower, upper) in given.items()
     )
     tab = open_page(ug.load(text + "</robot>").view().save(tmp_path / "limits.html"))
-    texts, ranges = {}, {}
+    texts, ranges, size = {}, {}, tab.run("urdfGibbs.stage.data.camera.size")
     for name in given:
         row = tab.page.locator(f"[data-row='{name}']")
         texts[name] = row.locator(".limits").inner_text()
         ranges[name] = [float(row.locator("input[type=range]").get_attribute(end)) for end in ("min", "max")]
-    assert texts == {"equal": "28.65 … 28.65 °", "inverted": "no limits [°]", "far": "573 … 687.5 °", "wide": "-34380 … 34380 °"}
+    assert texts == {
+        "equal": "28.65 … 28.65 °",
+        "inverted": "no limits [°]",
+        "far": "573 … 687.5 °",
+        "wide": "-34380 … 34380 °",
+        "odd": "-17190 … 34380 °",
+        "long": "-90 … 100 m",
+    }
     assert ranges == {
         "equal": [-180.0, 180.0],
         "inverted": [-180.0, 180.0],
         "far": pytest.approx([573.0, 687.5], abs=0.1),
         "wide": [-360.0, 360.0],
+        "odd": [-360.0, 360.0],
+        "long": pytest.approx([-5.0 * size, 5.0 * size]),
     }
+    tab.page.keyboard.press("8")
+    q = dict(zip(sorted(given), tab.run("urdfGibbs.stage.q"), strict=True))  # siblings stand by their names
+    assert q == pytest.approx({"equal": 0.5, "inverted": 0.0, "far": 11.0, "wide": 0.0, "odd": 150.0, "long": 5.0}, abs=1e-9)
+    tab.page.keyboard.press("9")
+    assert abs(tab.run("urdfGibbs.stage.q")[sorted(given).index("long")]) <= 5.0 * size, "random poses stay in sight"
+    tab.page.keyboard.press("0")
     assert "outside" in tab.page.locator("[data-row='equal']").get_attribute("class")
+
+
+@pytest.mark.parametrize(
+    ("size", "written"), [(0.004, "0.001234, 0.000000, 0.000000"), (0.8, "0.2469, 0.0000, 0.0000"), (50.0, "15.4300, 0.0000, 0.0000")]
+)
+def test_places_are_told_as_finely_as_the_robot_is_large(size: float, written: str, open_page: OpenPage, tmp_path: Path) -> None:
+    joint = '<joint name="j" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
+    link = f'<link name="{{}}"><visual><geometry><box size="{size} {size} {size}"/></geometry></visual></link>'
+    text = f'<robot name="r">{link.format("a")}{link.format("b")}{joint}<limit lower="{-size}" upper="{size}" effort="1" velocity="1"/></joint></robot>'
+    tab = open_page(ug.load(text).view().save(tmp_path / "size.html"))
+    tab.run("(q) => urdfGibbs.stage.apply(q)", [0.3086 * size])
+    tab.page.locator("#frame summary").click()
+    tab.page.locator("#frame-of").select_option(label="b")
+    assert tab.page.locator("#pose tr").first.inner_text() == f"position\t{written} m"
+    number = float(tab.page.locator("[data-row='j'] input[type=number]").input_value())
+    assert number == pytest.approx(0.3086 * size, rel=0.01, abs=0.0)
+    assert tab.complaints == []
+
+
+def test_a_long_name_is_told_within_the_scene(open_page: OpenPage, tmp_path: Path) -> None:
+    name = "a_link_with_a_name_that_is_longer_than_most_of_them"
+    box = f'<link name="{name}"><visual><geometry><box size="1 1 1"/></geometry></visual></link>'
+    tab = open_page(ug.load(f'<robot name="r">{box}</robot>').view(theme="light").save(tmp_path / "long.html"))
+    tab.run(
+        "() => { urdfGibbs.stage.views.along('front'); const { camera, controls } = urdfGibbs.stage.viewer; camera.position.lerp(controls.target, 0.6); controls.update(); }"
+    )
+    for x, y in ((STAGE - 5, 400), (STAGE // 2, 795)):
+        tab.page.mouse.move(x, y)
+        tab.page.wait_for_function("!document.getElementById('tip').hidden")
+        tip = tab.page.locator("#tip").bounding_box()
+        assert tip["x"] >= 0 and tip["x"] + tip["width"] <= STAGE and tip["y"] + tip["height"] <= 800 and tip["width"] > 200
+        assert tab.page.locator("#tip").inner_text() == name

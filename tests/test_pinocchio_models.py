@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -222,6 +223,55 @@ def test_planes_that_are_tilted_and_offsets_of_followers_go_out() -> None:
     tied = quiet(FILES / "xacro/gripper_description/urdf/gripper.urdf.xacro", mimic=True)
     assert tied.joint("right_joint").offset == 0.001
     assert difference_from_model(tied, tied.to_pinocchio()) < EXACT
+
+
+LINK = """<link name="{}"><inertial><origin xyz="0.1 0.2 0.05"/><mass value="1.3"/>
+<inertia ixx="0.02" iyy="0.03" izz="0.025" ixy="0.001" ixz="0" iyz="0"/></inertial></link>"""
+JOINTS = """<joint name="lead" type="continuous"><parent link="a"/><child link="b"/><axis xyz="{axis}"/></joint>
+<joint name="follow" type="{kind}"><parent link="b"/><child link="c"/><origin xyz="0.1 0.2 0.3" rpy="0.3 0.2 0.1"/><axis xyz="{axis}"/>
+<limit lower="-9" upper="9" effort="1" velocity="1"/><mimic joint="lead" multiplier="0.7" offset="0.3"/></joint>
+<joint name="last" type="revolute"><parent link="c"/><child link="d"/><origin xyz="0 0.2 0.3" rpy="1 0.2 0"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" effort="1" velocity="1"/></joint>"""
+
+
+def led(kind: str, axis: str = "0 0 1") -> str:
+    """A URDF with a joint that follows a continuous one."""
+    return f'<robot name="r">{"".join(map(LINK.format, "abcd"))}{JOINTS.format(kind=kind, axis=axis)}</robot>'
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "0.6 0 0.8"])
+@pytest.mark.parametrize("kind", ["continuous", "revolute"])
+def test_what_follows_a_continuous_joint_goes_out(kind: str, axis: str) -> None:
+    """The position is a cosine and a sine there, of which the follower has to make an angle again."""
+    robot = quiet(led(kind, axis))
+    assert difference_from_model(robot, robot.to_pinocchio()) < EXACT
+    if kind == "continuous":  # all that Pinocchio's own reader can read
+        own = pin.buildModelFromXML(led(kind, axis), mimic=True)
+        assert difference_from_model(robot, own) < EXACT and difference_from_model(quiet(own), own) < EXACT
+
+
+def test_a_slide_that_follows_a_continuous_joint_is_an_error_out() -> None:
+    robot = quiet(led("prismatic"))
+    with pytest.raises(ug.ArgumentError, match='"follow" follows "lead", a continuous joint'):
+        robot.to_pinocchio()
+    bounded = robot.with_joint_type("lead", "revolute")  # as the error says
+    assert difference_from_model(bounded, bounded.to_pinocchio()) < EXACT
+
+
+def test_limits_on_one_side_come_in_and_go_out() -> None:
+    model = pin.Model()
+    for k, (lower, upper) in enumerate([(-1.0, np.inf), (-np.inf, 2.0), (-np.inf, np.inf), (-1.0, 2.0)]):
+        bounds = [np.array([value]) for value in (5.0, 6.0, lower, upper)]
+        j = model.addJoint(k, pin.JointModelPX(), pin.SE3.Identity(), f"j{k}", *bounds)
+        model.appendBodyToJoint(j, body(np.random.default_rng(k)), pin.SE3.Identity())
+    robot = quiet(model)
+    for other in (robot, quiet(robot.to_urdf())):
+        assert np.array_equal(other.position_limits, [model.lowerPositionLimit, model.upperPositionLimit])
+        assert [(joint.effort, joint.velocity) for joint in other.joints] == [(5.0, 6.0)] * 4
+    again = robot.to_pinocchio()
+    assert np.array_equal(again.lowerPositionLimit, model.lowerPositionLimit) and np.array_equal(again.effortLimit, model.effortLimit)
+    compiled = mujoco.MjModel.from_xml_string(robot.to_mjcf())
+    assert compiled.jnt_limited.tolist() == [1, 1, 0, 1] and np.array_equal(compiled.jnt_range[0], [-1.0, 1e10])
 
 
 def test_what_pinocchio_cannot_have_is_an_error() -> None:

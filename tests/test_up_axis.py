@@ -1,4 +1,5 @@
-"""COLLADA's up axis, ignored or honoured, and the hint where the other way brings links nearer to their joints; meshes stored once."""
+"""COLLADA's up axis, ignored or honoured, and the hint where the other way brings links nearer to their joints; a hint for meshes in
+another unit; meshes stored once."""
 
 from __future__ import annotations
 
@@ -107,3 +108,18 @@ def test_a_mesh_that_is_used_many_times_is_stored_once(tmp_path: Path) -> None:
     assert one - alone > 50_000 and twenty - one < 0.1 * (one - alone)
     mirrored = tree.objects[(*link_path("l"), "visual 1")]["object"]["matrix"]
     np.testing.assert_array_equal(np.reshape(mirrored, (4, 4)), np.diag([-1.0, 1.0, 1.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale", "hint"), [(1.0, 1.0, ""), (1e3, 1e-3, ""), (1e3, 1.0, "millimetres"), (1.0, 1e-3, "too small")]
+)
+def test_a_mesh_in_another_unit_is_told(tmp_path: Path, numbers: float, scale: float, hint: str) -> None:
+    corners = numbers * np.array([(0.0, 0.0, 0.0), (0.4, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)])
+    faces = ("1 3 2", "1 2 4", "1 4 3", "2 3 4")
+    (tmp_path / "m.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {face}\n" for face in faces))
+    visual = f'<visual><geometry><mesh filename="m.obj" scale="{scale} {scale} {scale}"/></geometry></visual>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>'
+    links = "".join(f'<link name="{name}">{visual}</link>' for name in "ab")
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{joint}</robot>')
+    notes = robot_scene(ug.load(tmp_path / "r.urdf")).notes
+    assert len(notes) == bool(hint) and all(hint in note and "0.4 m" in note for note in notes)

@@ -160,6 +160,19 @@ def test_what_cond_m_allows_is_said_beside_the_figure(tmp_path: Path) -> None:
 # against another file ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<robot name="r"><xacro:arg name="x"/><link name="a"/></robot>', "unexpanded xacro"),
+        ('<robot name="r"><link name="a"/><link name="b"/></robot>', "a second root"),
+    ],
+)
+def test_a_source_that_is_no_robot_is_an_error(text: str, words: str) -> None:
+    """Pinocchio refuses it as well, and formulations that agree with each other say nothing about it."""
+    with pytest.raises(ug.UrdfError, match=words):
+        ug.validate(ug.load("z1"), text, samples=1, methods=["gibbs_appell"], derivatives=False)
+
+
 def test_against_names_what_the_files_say_differently(tmp_path: Path) -> None:
     changed, report = tmp_path / "changed.urdf", tmp_path / "report.json"
     text = ug.model_path("rocker_arm").read_text().replace('ixx="0.0427"', 'ixx="0.0428"', 1)

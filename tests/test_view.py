@@ -365,3 +365,14 @@ def test_a_notebook_plays_a_trajectory_inline() -> None:
     assert text.startswith("<iframe") and "srcdoc=" in text
     assert "<script" not in text  # escaped inside the attribute
     assert ug.load(ug.model_path("planar3r")).view()._repr_html_().startswith("<iframe")
+
+
+def test_the_line_below_the_title_is_plain_english() -> None:
+    """No stand-in for a file's name where there is none; one impact is one."""
+    assert ug.load('<robot name="r"><link name="a"/></robot>').view().subtitle == "1 link, 0 degrees of freedom, fixed base, 0 kg"
+    assert ug.load(ug.model_path("rod")).view().subtitle.endswith(". rod.urdf")
+    arguments = read_scenario("bouncing_ball").arguments()
+    run = ug.simulate(**arguments)
+    first, second = (impact.time for impact in run.impacts[:2])
+    subtitles = [ug.simulate(**{**arguments, "duration": time + 1e-3}).animate().subtitle for time in (first, second)]
+    assert ["1 impact;" in one for one in subtitles] == [True, False] and "2 impacts;" in subtitles[1]

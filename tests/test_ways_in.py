@@ -198,6 +198,7 @@ def test_a_follower_of_yourdfpy_keeps_ratio_and_offset(tmp_path: Path) -> None:
     [
         ("a.urdf", b"", "an empty file"),
         ("a.urdf", b" \n", "an empty file"),
+        ("a.xacro", b"", "an empty file"),
         ("a.png", b"\x89PNG\r\n\x1a\n", "a PNG picture"),
         ("a.zip", b"PK\x03\x04abc", "unpack it"),
         ("a.urdf.gz", b"\x1f\x8b\x08", "gzip"),
@@ -249,7 +250,10 @@ def test_a_folder_says_what_is_in_it(tmp_path: Path) -> None:
     [
         ("pandaa", "did you mean panda?"),
         ("Branched12", "did you mean branched12"),
-        ("anymal", "one of anymal_b, anymal_c"),
+        ("anymal", "the name of 2 robots, expected one of anymal_b, anymal_c"),
+        ("spot", "did you mean spot_mj_description"),
+        ("iiwa", "did you mean iiwa14_description or iiwa14_mj_description or iiwa7_description?"),
+        ("ur5e", "did you mean ur5e_description or ur5"),
         ("nothing_like_it_at_all", "the name of an installed robot"),
         ("panda.urd", "did you mean"),
         ("", "a readable URDF file"),
@@ -310,10 +314,13 @@ def test_an_elastic_robot_keeps_its_beams() -> None:
 def test_meshes_are_found_from_another_folder(tmp_path: Path) -> None:
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes/a.stl").write_bytes(bytes(84))
-    text = '<robot name="r"><link name="a"><visual><geometry><mesh filename="meshes/a.stl"/></geometry></visual></link></robot>'
+    (tmp_path / "meshes/a.png").write_bytes(b"\x89PNG")
+    text = '<robot name="r"><link name="a"><visual><geometry><mesh filename="meshes/a.stl"/></geometry>{}</visual></link></robot>'
+    text = text.replace("{}", '<material name="m"><texture filename="meshes/a.png"/></material>')
     (tmp_path / "a.urdf").write_text(text)
     robot = quiet(tmp_path / "a.urdf")
     (tmp_path / "below").mkdir()
+    assert str(tmp_path / "meshes/a.png") in robot.to_urdf(tmp_path / "below/b.urdf")
     assert str(tmp_path / "meshes/a.stl") in robot.to_urdf(tmp_path / "below/b.urdf") == (tmp_path / "below/b.urdf").read_text()
     assert 'filename="meshes/a.stl"' in robot.to_urdf(tmp_path / "c.urdf") and 'filename="meshes/a.stl"' in robot.to_urdf()
     with pytest.raises(ug.ArgumentError, match="expected a path"):

@@ -122,6 +122,7 @@ class SeveralRobotsError(UnknownNameError):
         self.message = f"{name!r} is the name of {len(known)} robots, expected one of {', '.join(known)}"
 
 
+DESCRIPTION, LEAST = "_description", 3  # the end of names of robot_descriptions; letters of a name that may be part of another
 NEAR = 0.6  # of difflib's measure: from here on a name may have been meant
 
 
@@ -172,6 +173,10 @@ def robot_path(name: str) -> Path:
 
 
 def similar(name: str, known: list[str]) -> list[str]:
-    """Those of the names that may have been meant, the likeliest first."""
+    """Those of the names that may have been meant, the likeliest first: "iiwa" is called iiwa14_description."""
+    small = name.lower()
     by_small = {one.lower(): one for one in reversed(known)}
-    return [by_small[one] for one in difflib.get_close_matches(name.lower(), list(by_small), 3, NEAR)]
+    called = [one for one in by_small if one.removesuffix(DESCRIPTION) == small]
+    near = difflib.get_close_matches(small, list(by_small), 3, NEAR)
+    parts = [one for one in sorted(by_small) if len(small) >= LEAST and small in one]
+    return [by_small[one] for one in dict.fromkeys(called + near + parts)][:3]

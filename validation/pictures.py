@@ -89,7 +89,7 @@ def talos(browser: Any, page: Path, picture: Path) -> Path:
     for joint, degrees in {"arm_right_2": -25, "arm_right_4": -40}.items():
         q[robot.joint(f"{joint}_joint").iq] = np.radians(degrees)
     robot.view(q, theme="dark").save(page)
-    return _picture(_opened(browser, page, 1120, 760, SHOW, ["names"])).save_as(picture)
+    return _picture(_opened(browser, page, 1240, 760, SHOW, ["names"])).save_as(picture)
 
 
 def icub(browser: Any, page: Path, picture: Path) -> Path:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from urdf_gibbs import __version__
 from urdf_gibbs.cli import bench, check, demo, equations, info, operations, reproduce, simulate, sweep, validate, view
@@ -10,8 +13,21 @@ from urdf_gibbs.cli.console import forget_given
 
 WHAT = "Check, see, compute and simulate the robot of a URDF."
 
+
+class Commands(TyperGroup):
+    """All commands; ``--json`` without a path, at the end or before another option, is ``--json -``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, with the dash that is meant."""
+        words: list[str] = []
+        for k, word in enumerate(args):
+            alone = k + 1 == len(args) or args[k + 1].startswith("--")
+            words += [word, "-"] if word == "--json" and alone else [word]
+        return super().parse_args(ctx, words)
+
+
 # Help as plain text: Rich's boxes cut long words at 80 columns, and take what stands in brackets for markup.
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=WHAT)
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=WHAT)
 # The line of each in the list of commands, which has room for 60 letters at 80 columns.
 app.command("info", short_help="Print the tree, the joints and the branches of a robot.")(info.info)
 app.command("check", short_help="Say what is wrong or doubtful in a file.")(check.check)

@@ -52,7 +52,7 @@ PackageDirs = Annotated[
     typer.Option(
         "--package-dir",
         callback=_kept_folders,
-        help="Folder that holds the packages of package:// names and of $(find ...), or other meshes: what is in it may be read. "
+        help="Folder that holds the packages of package:// names and of find in a xacro, or other meshes: what is in it may be read. "
         "May be repeated.",
     ),
 ]
@@ -60,7 +60,9 @@ XacroArgs = Annotated[
     list[str] | None,
     typer.Option("--xacro-arg", metavar="NAME=VALUE", callback=_kept_arguments, help="An argument of a xacro. May be repeated."),
 ]
-Json = Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-': standard output).")]
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="PATH", help="Write everything as JSON to PATH ('-' or nothing: standard output).")
+]
 
 Theme = Annotated[str | None, typer.Option(metavar="light|dark", help="Colours. Default: light for pictures, the browser's for pages.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page on this machine; 0: any free one.")]

@@ -73,6 +73,7 @@ def validate(
         ArgumentError: An argument has a wrong type or value, or a method is not for this robot.
         UnknownNameError: There is no such method.
         OracleMissingError: Pinocchio is not installed.
+        UrdfError: The source is none that can be loaded.
     """
     check_robot(robot)
     flag(mimic, "mimic")

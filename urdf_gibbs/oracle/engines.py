@@ -18,6 +18,7 @@ from urdf_gibbs.oracle.pinocchio import OracleRefusal, import_pinocchio
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.rotors import is_rotor
+from urdf_gibbs.robot.sdf import bodies_of, is_free, joints_of, names_of
 
 STEP = 1e-30  # of a complex step: the derivative has no error but round-off
 
@@ -267,16 +268,18 @@ class Drake(Engine):
     name = "Drake"
 
     def __init__(self, robot: Robot, plant: Any) -> None:
-        root = robot.root_link
-        if plant.HasBodyNamed(root) and plant.GetBodyByName(root).index() != plant.world_body().index() and robot.base == "fixed":
-            plant.WeldFrames(plant.world_frame(), plant.GetBodyByName(root).body_frame())
+        bodies = names_of(bodies_of(plant))
+        root = next((body for body in bodies_of(plant)[1:] if bodies[int(body.index())] == robot.root_link), None)
+        if root is not None and robot.base == "fixed":
+            plant.WeldFrames(plant.world_frame(), root.body_frame())
         if robot.base == "planar":
             raise OracleRefusal("Drake's plant has no planar base; not compared")
         plant.Finalize()
         self.plant, self.context = plant, plant.CreateDefaultContext()
-        parts = []
-        for joint in (plant.get_joint(index) for index in plant.GetJointIndices()):
-            kind, ix, iu, name = type(joint).__name__.partition("_")[0], joint.position_start(), joint.velocity_start(), joint.name()
+        parts, names = [], names_of(joint for joint in joints_of(plant) if not is_free(joint))
+        for joint in joints_of(plant):
+            kind, ix, iu = type(joint).__name__.partition("_")[0], joint.position_start(), joint.velocity_start()
+            name = names.get(int(joint.index()), "")
             if kind == "QuaternionFloatingJoint":
                 parts.append(Part("free", ("root_joint",), ix, iu, "wxyz", True, (True, True)))
             elif kind == "BallRpyJoint":

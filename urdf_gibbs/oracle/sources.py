@@ -53,15 +53,10 @@ def _of_text(robot: Robot, source: Any, text: str | bytes, mimic: bool) -> Refer
     root = xml.parse(text, Findings(file))
     tag = "" if root is None else root.tag
     if tag == "mujoco":
-
-        def compiled(own: Robot) -> Engine:
-            import mujoco
-
-            at_path = os.path.isfile(file)
-            return MuJoCo(own, mujoco.MjModel.from_xml_path(file) if at_path else mujoco.MjModel.from_xml_string(text))
+        from urdf_gibbs.robot.mjcf import compiled
 
         said = "an MJCF file: MuJoCo read it itself, and Pinocchio read the URDF that it becomes"
-        return Reference(_loaded(robot, source, mimic).source, compiled, (said,))
+        return Reference(_loaded(robot, source, mimic).source, lambda own: MuJoCo(own, compiled(text, Findings(file))), (said,))
     if tag == "sdf":
         from urdf_gibbs.robot.sdf import parsed, remarks
 
@@ -71,6 +66,8 @@ def _of_text(robot: Robot, source: Any, text: str | bytes, mimic: bool) -> Refer
 
         said = "an SDF file: Drake read it itself, and Pinocchio read the URDF that it becomes"
         return Reference(_loaded(robot, source, mimic).source, planted, (said,))
+    if text != robot.source:
+        _loaded(robot, source, mimic)  # UrdfError for what is no robot: nothing would be compared
     return Reference(source)
 
 

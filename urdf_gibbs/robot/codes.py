@@ -42,6 +42,7 @@ CODES = {
     "armature": Code(("note",), "an inertia that another format adds to a joint", "Nothing: it is carried as a rotor."),
     "gravity": Code(("note",), "gravity that another format's file sets", "Give it to the functions: gravity=(x, y, z)."),
     "drake": Code(("note",), "what Drake said while it read the file", "Read the message."),
+    "mujoco": Code(("note",), "what MuJoCo said while it compiled the file", "Read the message."),
     "blank-before-xml": Code(("warning",), "blank lines before <?xml", "Delete them."),
     "no-robot-name": Code(("warning",), "a <robot> without a name", "Give it one."),
     "missing": Code(("error",), "an attribute or element that a URDF must have", "Add it."),

@@ -139,7 +139,7 @@ class Conversion:
 def bounds(lower: float, upper: float, effort: float = INFINITY, velocity: float = INFINITY, **more: float) -> dict[str, float]:
     """Limits as fields of a joint; huge ones are none."""
     huge = 1e20
-    own = {"lower": lower, "upper": upper} if -huge < lower and upper < huge else {}
+    own = {key: value for key, value in (("lower", lower), ("upper", upper)) if -huge < value < huge}
     own |= {key: value for key, value in (("effort", effort), ("velocity", velocity)) if 0.0 <= value < huge}
     return own | {key: value for key, value in more.items() if value}
 

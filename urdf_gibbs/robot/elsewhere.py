@@ -41,8 +41,11 @@ def find(source: str | bytes | os.PathLike[str], problem: OSError, package_dirs:
     else:
         try:
             return described(name) if name in described_names() else Described(robot_path(name), {})
-        except (NotHereError, SeveralRobotsError) as told:
+        except NotHereError as told:
             findings.error("unreadable", 0, "name", f'"{name}"', str(told))
+        except SeveralRobotsError as several:
+            found = f'"{name}", the name of {len(several.known)} robots'
+            findings.error("unreadable", 0, "name", found, f"one of {', '.join(several.known)}")
         except UnknownNameError:
             known = [*model_names(), *example_names(), *described_names()]
             more = "" if example_names() or _is_path(name) else MORE

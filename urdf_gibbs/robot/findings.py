@@ -77,7 +77,7 @@ class Findings:
 
     def _add(self, severity: Severity, code: str, line: int, element: str, value: object, expected: str) -> None:
         file = line.file if isinstance(line, Place) else self.file
-        self.items.append(Finding(severity, code, file, int(line), one_line(element), one_line(value), one_line(expected)))
+        self.items.append(Finding(severity, code, file, int(line), one_line(element), one_line(value), one_line(expected, 400)))
 
 
 def one_line(value: object, limit: int = 160) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
@@ -77,10 +78,11 @@ def load_elastic(
 
     reading = reading_of(package_dirs, xacro_args)
     with garbage_collection_paused():
-        urdf, text = _read(path, reading)
+        urdf, text = read_as_urdf(path, reading)
         if not urdf.findings.errors:
+            own = text == source_text(path)
             text = with_elements(text, entries)
-            urdf = read_text(text, urdf.file)
+            urdf = read_text(text, urdf.file) if own else _read_again(text, urdf)
         robot = _assemble(urdf, text, base, mimic, reading.package_dirs)
     _warn(robot.findings)
     return robot
@@ -119,6 +121,25 @@ def _assemble(urdf: Urdf, text: str | bytes, base: Base, mimic: bool, package_di
 def read_source(source: Any, package_dirs: Iterable[str | os.PathLike[str]] = (), xacro_args: Mapping[str, Any] | None = None) -> Urdf:
     """Links and joints of any accepted source, with the findings so far."""
     return _read(source, reading_of(package_dirs, xacro_args))[0]
+
+
+def _read_again(text: str | bytes, before: Urdf) -> Urdf:
+    """Links and joints of the URDF that a file in another format became, with what was found in the file: that has other lines."""
+    urdf = read_text(text, before.file)
+    known = {(finding.code, finding.element) for finding in before.findings.items}
+    new = [replace(finding, line=0) for finding in urdf.findings.items if (finding.code, finding.element) not in known]
+    urdf.findings.items, urdf.own_base = before.findings.items + new, before.own_base
+    return urdf
+
+
+def read_as_urdf(source: Any, reading: Reading) -> tuple[Urdf, str | bytes]:
+    """Links and joints of any accepted source, and the text of a URDF that has them: its own, or what it becomes."""
+    urdf, text = _read(source, reading)
+    if text or urdf.findings.errors:
+        return urdf, text
+    from urdf_gibbs.robot.write import urdf_text
+
+    return urdf, urdf_text(urdf)
 
 
 def _read(source: Any, reading: Reading) -> tuple[Urdf, str | bytes]:

@@ -22,26 +22,40 @@ WORLD = "world"
 FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's numbers of joint types
 EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain")
 JOINT_EQUALITY = 2
-SPHERE, CAPSULE, CYLINDER, BOX, MESH = 2, 3, 5, 6, 7  # its numbers of shapes
+PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, DISTANCE = range(9)  # its numbers of shapes
+_KINDS = {ELLIPSOID: "an ellipsoid", MESH: "a mesh without a file", DISTANCE: "a signed distance"}
 HIDDEN_GROUP = 3  # from this group on shapes are not drawn by default
 OWN_BASE = "the file itself says how its bodies move in the world"
 
 
 def read_mjcf(text: str | bytes, findings: Findings) -> tuple[Urdf, str]:
     """Links and joints of an MJCF file; empty text."""
-    with extras_named():
-        import mujoco
     try:
-        if os.path.isfile(findings.file):
-            model = mujoco.MjModel.from_xml_path(os.path.abspath(findings.file))  # its meshes have full paths then
-        else:
-            model = mujoco.MjModel.from_xml_string(text if isinstance(text, str) else text.decode("utf-8"))
+        model = compiled(text, findings)
     except (ValueError, UnicodeDecodeError) as problem:
         words = " ".join(str(problem).split())
         line = re.search(r"line (\d+)", words)
-        findings.error("conversion", int(line[1]) if line else 0, "MJCF", words, "a file that MuJoCo can compile")
+        expected = "that file where the compiler's meshdir says" if "opening file" in words else "a file that MuJoCo can compile"
+        findings.error("conversion", int(line[1]) if line else 0, "MJCF", words.removeprefix("Error: "), expected)
         return Urdf("", findings.file, findings), ""
     return read_compiled(model, findings)
+
+
+def compiled(text: str | bytes, findings: Findings) -> Any:
+    """The mujoco.MjModel of an MJCF; its warnings are notes, instead of lines in a file MUJOCO_LOG.TXT of the working folder."""
+    with extras_named():
+        import mujoco
+    said: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        if os.path.isfile(findings.file):
+            return mujoco.MjModel.from_xml_path(os.path.abspath(findings.file))  # its meshes have full paths then
+        return mujoco.MjModel.from_xml_string(text if isinstance(text, str) else text.decode("utf-8"))
+    finally:
+        mujoco.set_mju_user_warning(before)
+        for words in dict.fromkeys(said):
+            findings.note("mujoco", 0, "MJCF", " ".join(words.split()), "what MuJoCo compiles without a remark")
 
 
 def read_compiled(model: Any, findings: Findings) -> tuple[Urdf, str]:
@@ -170,6 +184,10 @@ class _Model(Conversion):
         for g in range(model.body_geomadr[b], model.body_geomadr[b] + model.body_geomnum[b]):
             shape = self._shape(g)
             if shape is None:
+                if model.geom_type[g] not in (PLANE, HEIGHT_FIELD):
+                    name = self._named("GEOM", g) or str(g)
+                    expected = "a sphere, capsule, cylinder, box, or mesh of a file; it is left out of pictures and contacts"
+                    self.findings.note("not-carried", 0, f'geom "{name}"', _KINDS.get(int(model.geom_type[g]), "a shape"), expected)
                 continue
             touches = bool(model.geom_contype[g] or model.geom_conaffinity[g])
             if touches:

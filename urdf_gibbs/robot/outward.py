@@ -38,14 +38,17 @@ class Outward:
     def to_pinocchio(self) -> Any:
         """As a pinocchio.Model with the same coordinates in the same order: its q is ``robot.q_to_pinocchio(q)``, its v is v.
 
-        Mimic joints are its own (JointModelMimic), for which it has no forward dynamics, and its crba needs new data for each call where
-        one is below its master (pin 4.1). Armatures are its ``armature``, links its frames. Visuals and collisions are not carried.
+        Mimic joints are its own (JointModelMimic), for which it has no forward dynamics; where one is below its master, its crba needs new
+        data for each call, and is wrong where such a joint carries several others, while its rnea is right (pin 4.1). One that follows a
+        continuous joint knows its angle between -pi and pi alone, as Pinocchio's q does. Screws are helical joints, armatures its
+        ``armature``, links its frames. Visuals and collisions are not carried.
 
         Returns:
             The model.
 
         Raises:
-            ArgumentError: The robot has elastic links, or a mimic joint whose master comes after it: load with mimic=False.
+            ArgumentError: The robot has elastic links, a mimic joint whose master comes after it, or a slide that follows a continuous
+                joint: load with mimic=False.
             OracleMissingError: Pinocchio is not installed.
         """
         from urdf_gibbs.robot.to_pinocchio import to_pinocchio

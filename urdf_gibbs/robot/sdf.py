@@ -1,7 +1,8 @@
 """Reads SDF by Drake, whose parser knows its frames, nested models and inertias.
 
 What is read is Drake's plant, joint by joint. A model whose root link is not joined to the world stands as a URDF does: ``base`` says what
-its root may do. Closed loops are Drake's own refusal; springs, constraints and what its parser leaves out are named in findings.
+its root may do. Names that several nested models have are told apart by the models' own, "left::arm". Closed loops are Drake's own refusal;
+springs, constraints and what its parser leaves out are named in findings.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,8 +29,14 @@ from urdf_gibbs.robot.urdf import Urdf
 
 WORLD = "world"
 OWN_BASE = "the file itself joins its links to the world"
+ROTORS = "the rotor inertias of its actuators turn about axes that are fixed to the world"
 PLACE = re.compile(r"^(?:<literal-string>|.*?)(?::(\d+)(?::\d+)?)?:\s*(?:warning|error):\s*", re.DOTALL)
 PACKAGE = re.compile(rb"(?:model|package)://([^/<>\s]+)")
+FOLDER = re.compile(
+    rb"(<uri>\s*(?:model|package)://[^/<>\s]+)(\s*</uri>)"
+)  # Gazebo's way to include a model; Drake wants a slash behind it
+NOWHERE = re.compile(r"Unable to find uri\[(.*?)\]")
+SEPARATOR = "::"
 ROUND_OFF = 1e-15
 
 
@@ -39,20 +47,25 @@ def read_sdf(text: str | bytes, findings: Findings, package_dirs: Iterable[str] 
             plant = parsed(text, findings.file, package_dirs)
             frames = plant.num_frames()  # those of the file: Drake adds some of its own
             plant.Finalize()
-    except RuntimeError as problem:
+    except (RuntimeError, MemoryError) as problem:  # the latter from a mesh that it cannot integrate over
         words = " ".join(str(problem).split())
-        findings.error("conversion", _line(words), "SDF", PLACE.sub("", words), "a tree of links that Drake can read")
+        lost = NOWHERE.search(words)
+        expected = "a tree of links that Drake can read"
+        if lost:
+            expected = f"{lost[1]} beside the file, or the folder that holds that model in package_dirs= or --package-dir"
+        findings.error("conversion", _line(words), "SDF", PLACE.sub("", words), expected)
         return Urdf("", findings.file, findings), ""
-    roots = [plant.get_body(joint.child_body().index()) for joint in _joints(plant) if _is_free(joint)]
-    fixed = any(not _is_free(joint) and joint.parent_body().index() == plant.world_body().index() for joint in _joints(plant))
+    roots = [plant.get_body(joint.child_body().index()) for joint in joints_of(plant) if is_free(joint)]
+    fixed = any(not is_free(joint) and joint.parent_body().index() == plant.world_body().index() for joint in joints_of(plant))
+    links = names_of(bodies_of(plant))
     if len(roots) + fixed != 1:
-        names = ", ".join(f'"{body.name()}"' for body in roots)
+        names = ", ".join(f'"{links[int(body.index())]}"' for body in roots)
         found = f"{len(roots)} links that stand for themselves ({names})" if roots else "no link"
         findings.error("conversion", 0, "SDF", found + (" beside links joined to the world" if fixed else ""), "one robot in a file")
         return Urdf("", findings.file, findings), ""
     root = xml.parse(text, Findings(findings.file), whole=True)
-    conversion = _Plant(plant, roots[0].name() if roots else WORLD, findings, {} if root is None else shapes_of(root))
-    conversion.read(roots[0] if roots else plant.world_body(), frames)
+    conversion = _Plant(plant, roots[0] if roots else plant.world_body(), findings, {} if root is None else shapes_of(root, findings))
+    conversion.read(frames)
     return conversion.finished(), ""
 
 
@@ -68,10 +81,12 @@ def parsed(text: str | bytes, file: str, package_dirs: Iterable[str] = ()) -> An
         folder = find_package(name, [file], package_dirs)
         if folder is not None:
             parser.package_map().Add(name, folder)
-    if os.path.isfile(file):
+    if not data and os.path.isfile(file):
+        data = Path(file).read_bytes()
+    if os.path.isfile(file) and not FOLDER.search(data):
         parser.AddModels(Path(file).absolute())
     else:
-        parser.AddModelsFromString(text if isinstance(text, str) else text.decode("utf-8", "replace"), "sdf")
+        parser.AddModelsFromString(FOLDER.sub(rb"\1/\2", data).decode("utf-8", "replace"), "sdf")
     return plant
 
 
@@ -101,27 +116,55 @@ def _line(words: str) -> int:
     return int(match[1]) if match and match[1] else 0
 
 
-def _joints(plant: Any) -> list[Any]:
+def joints_of(plant: Any) -> list[Any]:
+    """All joints of a plant; once it is finished, those of free bodies too."""
     return [plant.get_joint(index) for index in plant.GetJointIndices()]
 
 
-def _is_free(joint: Any) -> bool:
+def bodies_of(plant: Any) -> list[Any]:
+    """All bodies of a plant, the world first."""
+    from pydrake.multibody.tree import BodyIndex
+
+    return [plant.get_body(BodyIndex(k)) for k in range(plant.num_bodies())]
+
+
+def names_of(parts: Iterable[Any], taken: Iterable[str] = ()) -> dict[int, str]:
+    """Names of bodies, joints or frames, by their numbers; behind those of their models where they are not theirs alone."""
+    parts = list(parts)
+    seen = Counter(part.name() for part in parts) + Counter(taken)
+    return {int(part.index()): part.name() if seen[part.name()] == 1 else SEPARATOR.join((*_models(part), part.name())) for part in parts}
+
+
+def _models(part: Any) -> list[str]:
+    """The names of the models that a part is in, from outside; without the outermost one where that is the whole file."""
+    plant = part.GetParentPlant()
+    path, outermost = plant.GetModelInstanceName(part.model_instance()).split(SEPARATOR), set()
+    for body in bodies_of(plant)[1:]:
+        outermost.add(plant.GetModelInstanceName(body.model_instance()).split(SEPARATOR)[0])
+    return list(path[1:] if len(outermost) == 1 else path)
+
+
+def is_free(joint: Any) -> bool:
+    """Whether it is what Drake puts below a body that no joint of the file moves."""
     return type(joint).__name__ == "QuaternionFloatingJoint"
 
 
 class _Plant(Conversion):
-    def __init__(self, plant: Any, root: str, findings: Findings, shapes: dict[str, Shapes]) -> None:
-        name = plant.GetModelInstanceName(_joints(plant)[0].model_instance()) if _joints(plant) else "sdf"
-        super().__init__(name, root, findings)
-        self.plant, self.shapes = plant, shapes
+    def __init__(self, plant: Any, root: Any, findings: Findings, shapes: dict[str, Shapes]) -> None:
+        first = next(iter(bodies_of(plant)[1:]), None)
+        self.names = names_of(bodies_of(plant))
+        name = "sdf" if first is None else plant.GetModelInstanceName(first.model_instance()).split(SEPARATOR)[0]
+        super().__init__(name, self.names[int(root.index())], findings)
+        self.plant, self.shapes, self.start = plant, shapes, root
         self.links: dict[int, str] = {}
+        self.joints = names_of(joint for joint in joints_of(plant) if not is_free(joint))
 
-    def read(self, root: Any, frames: int) -> None:
+    def read(self, frames: int) -> None:
         """All joints below the root, and what is beside the tree."""
-        plant = self.plant
+        plant, root = self.plant, self.start
         below: dict[int, list[Any]] = {}
-        for joint in _joints(plant):
-            if not _is_free(joint):
+        for joint in joints_of(plant):
+            if not is_free(joint):
                 below.setdefault(int(joint.parent_body().index()), []).append(joint)
         self.links[int(root.index())] = self.root
         if int(root.index()):
@@ -143,26 +186,28 @@ class _Plant(Conversion):
             _pose(joint.frame_on_child().GetFixedPoseInBodyFrame().inverse()),
         )
         direct = offset is IDENTITY
-        own = (body.name(), _inertia(body), self._shapes(body))
-        child = self.add_link(*own) if direct else self.add_link(f"{body.name()}.joint")
+        name = self.names[int(body.index())]
+        own = (name, _inertia(body), self._shapes(body))
+        child = self.add_link(*own) if direct else self.add_link(f"{name}.joint")
         self._make(joint, parent, child, place)
         if not direct:
             moved = self.add_link(*own)
-            self.add_joint(f"{body.name()}_fixed", "fixed", child, moved, offset)
+            self.add_joint(f"{name}_fixed", "fixed", child, moved, offset)
             child = moved
         self.links[int(body.index())] = child
 
     def _shapes(self, body: Any) -> Shapes:
-        return self.shapes.get(body.name(), NO_SHAPES)
+        path = SEPARATOR.join((self.plant.GetModelInstanceName(body.model_instance()), body.name()))
+        return self.shapes.get(path, NO_SHAPES)
 
     def _make(self, joint: Any, parent: str, child: str, place: Pose) -> None:
         """The joint, as those of a URDF."""
-        kind, name = type(joint).__name__.partition("_")[0], joint.name()
+        kind, name = type(joint).__name__.partition("_")[0], self.joints[int(joint.index())]
         limits = _limits(joint)
         if kind == "RevoluteJoint":
             self.add_joint(
                 name,
-                "revolute" if "lower" in limits[0] else "continuous",
+                "revolute" if limits[0].keys() & {"lower", "upper"} else "continuous",
                 parent,
                 child,
                 place,
@@ -193,15 +238,15 @@ class _Plant(Conversion):
     def _frames(self, count: int) -> None:
         """Named frames, as links without inertia."""
         plant = self.plant
-        taken = {int(frame.index()) for joint in _joints(plant) for frame in (joint.frame_on_parent(), joint.frame_on_child())}
+        taken = {int(frame.index()) for joint in joints_of(plant) for frame in (joint.frame_on_parent(), joint.frame_on_child())}
         with extras_named():
             from pydrake.multibody.tree import FrameIndex
-        for index in map(FrameIndex, range(count)):
-            frame = plant.get_frame(index)
-            link = self.links.get(int(frame.body().index()))
-            own = int(index) in taken or frame.index() == frame.body().body_frame().index()
-            if not own and link is not None and frame.name() and not frame.name().startswith("_"):
-                self.fix(link, frame.name(), _pose(frame.GetFixedPoseInBodyFrame()))
+        frames = [plant.get_frame(FrameIndex(k)) for k in range(count) if k not in taken]
+        frames = [frame for frame in frames if frame.index() != frame.body().body_frame().index() and frame.name()]
+        frames = [frame for frame in frames if not frame.name().startswith("_") and int(frame.body().index()) in self.links]
+        names = names_of(frames, self.names.values())
+        for frame in frames:
+            self.fix(self.links[int(frame.body().index())], names[int(frame.index())], _pose(frame.GetFixedPoseInBodyFrame()))
 
     def _beside(self) -> None:
         """Reflected inertias become rotors; springs and constraints are named."""
@@ -210,9 +255,10 @@ class _Plant(Conversion):
         for index in plant.GetJointActuatorIndices():
             actuator = plant.get_joint_actuator(index)
             armature = float(actuator.default_rotor_inertia()) * float(actuator.default_gear_ratio()) ** 2
-            if armature and actuator.joint().name() in names:
-                self.rotor(actuator.joint().name(), armature)
-                self.urdf.own_base = OWN_BASE
+            name = self.joints[int(actuator.joint().index())]
+            if armature and name in names:
+                self.rotor(name, armature)
+                self.urdf.own_base = self.urdf.own_base or ROTORS
         if plant.num_constraints():
             self.lost("SDF", f"{plant.num_constraints()} constraints")
         springs = plant.num_force_elements() - 1  # gravity is one
@@ -224,7 +270,7 @@ def _screw_axis(joint: Any) -> Vec3:
     """About which it turns by one radian."""
     plant = joint.GetParentPlant()
     context = plant.CreateDefaultContext()
-    q = np.zeros(plant.num_positions())
+    q = plant.GetPositions(context)
     q[joint.position_start()] = 1.0
     plant.SetPositions(context, q)
     R = plant.CalcRelativeTransform(context, joint.frame_on_parent(), joint.frame_on_child()).rotation().matrix()

@@ -1,23 +1,49 @@
-"""Visuals and collisions of the links of an SDF, straight from its XML; those placed relative to another frame are left out."""
+"""Visuals and collisions of the links of an SDF, straight from its XML.
+
+Those that are placed relative to another frame and those of included files are left out, and findings say so.
+"""
 
 from __future__ import annotations
 
 from urdf_gibbs.robot.conversion import Shapes
+from urdf_gibbs.robot.findings import Findings
 from urdf_gibbs.robot.spatial import IDENTITY, Pose, rotation_from_rpy
 from urdf_gibbs.robot.urdf import Geometry, Shape
 from urdf_gibbs.robot.xml import Element
 
+KNOWN = "a box, sphere, cylinder, capsule or mesh, placed relative to its link; it is left out of pictures and contacts"
 
-def shapes_of(root: Element) -> dict[str, Shapes]:
-    """(visuals, collisions) of each link of the file's models; ``root``: with the text of its elements."""
+
+def shapes_of(root: Element, findings: Findings) -> dict[str, Shapes]:
+    """(visuals, collisions) of each link, by its name behind those of its models, "arm::left::base"; the elements have their text."""
     result: dict[str, Shapes] = {}
-    stack = [root]
+    stack = [(root, "")]
     while stack:
-        element = stack.pop()
-        stack += [child for child in element.children if child.tag in ("model", "world")]
+        element, path = stack.pop()
+        for child in element.children:
+            if child.tag == "include" and element.tag == "model":
+                expected = "links of this file; those of the included one move as it says, and their shapes are left out"
+                findings.note("not-carried", child.line, f'model "{element.attributes.get("name", "")}"', "an included model", expected)
+            if child.tag in ("model", "world"):
+                stack.append((child, f"{path}{child.attributes.get('name', '')}::" if child.tag == "model" else path))
         for link in element.all("link"):
-            visuals, collisions = (tuple(filter(None, map(_shape, link.all(tag)))) for tag in ("visual", "collision"))
-            result[link.attributes.get("name", "")] = visuals, collisions
+            name = link.attributes.get("name", "")
+            visuals, collisions = (tuple(_shapes(link.all(tag), f'link "{name}" <{tag}>', findings)) for tag in ("visual", "collision"))
+            result[path + name] = visuals, collisions
+    return result
+
+
+def _shapes(elements: list[Element], what: str, findings: Findings) -> list[Shape]:
+    result = []
+    for element in elements:
+        shape = _shape(element)
+        if shape is not None:
+            result.append(shape)
+        else:
+            kinds = [child.tag for geometry in element.all("geometry") for child in geometry.children]
+            placed = [place.attributes["relative_to"] for place in element.all("pose") if place.attributes.get("relative_to")]
+            found = f"<{kinds[0]}>" if kinds else "no geometry"
+            findings.note("not-carried", element.line, what, f'{found} relative to "{placed[0]}"' if placed else found, KNOWN)
     return result
 
 

@@ -18,6 +18,7 @@ from urdf_gibbs.robot.urdf import Shape
 LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
 BODY = "body"  # an element of MJCF, not of HTML
 SIMPLE = ("revolute", "continuous", "prismatic")  # joints of which a body may have several
+LARGEST = 1e10  # number that MuJoCo takes: a limit on one side alone
 SLACK = 1e-9  # of the triangle inequality, relative
 HEAD = """<mujoco model={name}>
   <compiler angle="radian" autolimits="true" inertiafromgeom="false" balanceinertia="false" boundmass="0" boundinertia="0"/>
@@ -139,8 +140,8 @@ class _Writer:
             return f"<freejoint name={name}/>"
         kind = "slide" if joint.type == "prismatic" else "hinge"
         more = f' pos="{_numbers(place)}"' if kind == "hinge" and np.any(place) else ""
-        if joint.type != "continuous" and np.isfinite([joint.lower, joint.upper]).all() and joint.lower < joint.upper:
-            more += f' range="{_numbers((joint.lower, joint.upper))}"'
+        if joint.type != "continuous" and np.isfinite([joint.lower, joint.upper]).any() and joint.lower < joint.upper:
+            more += f' range="{_numbers((max(joint.lower, -LARGEST), min(joint.upper, LARGEST)))}"'
         if np.isfinite(joint.effort) and joint.effort > 0.0:
             more += f' actuatorfrcrange="{_numbers((-joint.effort, joint.effort))}"'
         armature = 0.0 if joint.is_mimic else float(self.armature[joint.iv])

@@ -11,7 +11,7 @@ from urdf_gibbs.arguments import Array
 from urdf_gibbs.errors import ArgumentError, OracleMissingError
 from urdf_gibbs.robot.joints import Joint
 from urdf_gibbs.robot.model import Robot
-from urdf_gibbs.robot.rotors import armatures, is_rotor
+from urdf_gibbs.robot.rotors import armatures, is_rotor, screws
 from urdf_gibbs.robot.spatial import plane_rotation
 
 LETTERS = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}
@@ -32,16 +32,19 @@ def to_pinocchio(robot: Robot) -> Any:
     model.name = robot.name
     numbers: dict[int, int] = {-1: 0}  # of bodies in the model
     behind = {-1: pin.SE3.Identity()}  # a body's frame in that of its joint in the model
-    for i, joint in enumerate(robot.joints):
-        if is_rotor(robot, i):
+    slides = screws(robot)
+    hinges = {slide: hinge for hinge, slide in slides.items()}
+    for i in range(len(robot.joints)):
+        if is_rotor(robot, i) or i in slides:
             continue
-        turn = pin.SE3.Identity()
+        first = hinges.get(i, i)  # a screw is one joint there, with the body of its slide
+        joint, turn = robot.joints[first], pin.SE3.Identity()
         if joint.type == "planar":  # Pinocchio's moves in the x-y plane
             turn = pin.SE3(np.reshape(plane_rotation(joint.axis), (3, 3)), np.zeros(3))
-        parent = robot.parent[i]
-        place = behind[parent] * pin.SE3(robot.placement[i][:3, :3], robot.placement[i][:3, 3]) * turn
-        made = _joint(pin, model, robot, joint, numbers)
-        j = numbers[i] = model.addJoint(numbers[parent], made, place, joint.name, *_limits(joint))
+        parent = robot.parent[first]
+        place = behind[parent] * pin.SE3(robot.placement[first][:3, :3], robot.placement[first][:3, 3]) * turn
+        made = _joint(pin, model, robot, joint, numbers) if first == i else _screw(pin, joint, robot.joints[i].ratio)
+        j = numbers[i] = numbers[first] = model.addJoint(numbers[parent], made, place, joint.name, *_limits(joint))
         if not joint.is_mimic:
             own = slice(model.joints[j].idx_v, model.joints[j].idx_v + joint.nv)
             model.friction[own], model.damping[own] = joint.friction, joint.damping
@@ -51,7 +54,7 @@ def to_pinocchio(robot: Robot) -> Any:
     fixed = robot.base_inertia
     model.inertias[0] = _body(pin, fixed.mass, np.array(fixed.centre_of_mass), np.reshape(fixed.inertia, (3, 3)))
     for link, (body, (rotation, translation)) in robot._frames.items():
-        if body in numbers:
+        if body in numbers and body not in slides:
             model.addBodyFrame(link, numbers[body], behind[body] * pin.SE3(np.reshape(rotation, (3, 3)), np.array(translation)), -1)
     model.armature = armatures(robot)
     return model
@@ -60,16 +63,26 @@ def to_pinocchio(robot: Robot) -> Any:
 def _joint(pin: Any, model: Any, robot: Robot, joint: Joint, numbers: dict[int, int]) -> Any:
     if joint.is_mimic:
         master = next(k for k, other in enumerate(robot.joints) if other.name == joint.master)
+        what = f'joint "{joint.name}" follows "{joint.master}"'
         if master not in numbers:
+            raise ArgumentError(f"{what}, which comes after it: Pinocchio cannot have that, expected a robot loaded with mimic=False")
+        turns = robot.joints[master].type == "continuous"  # cosine and sine there, which another continuous joint alone can follow
+        if turns and joint.type == "prismatic":
             raise ArgumentError(
-                f'joint "{joint.name}" follows "{joint.master}", which comes after it: Pinocchio cannot have that, '
-                "expected a robot loaded with mimic=False"
+                f"{what}, a continuous joint, which no slide follows in Pinocchio, expected a robot loaded with mimic=False, or "
+                f'robot.with_joint_type("{joint.master}", "revolute")'
             )
         leader = model.joints[numbers[master]]
-        own = pin.JointModel(_plain(pin, joint, "revolute" if joint.type == "continuous" else joint.type))
+        kind = "prismatic" if joint.type == "prismatic" else "continuous" if turns else "revolute"
+        own = pin.JointModel(_plain(pin, joint, kind))
         own.setIndexes(leader.id, leader.idx_q, leader.idx_v, leader.idx_vExtended)
         return pin.JointModelMimic(own, joint.ratio, joint.offset)
     return _plain(pin, joint, joint.type)
+
+
+def _screw(pin: Any, joint: Joint, pitch: float) -> Any:
+    letter = LETTERS.get(joint.axis)
+    return getattr(pin, f"JointModelH{letter}")(pitch) if letter else pin.JointModelHelicalUnaligned(np.array(joint.axis), pitch)
 
 
 def _plain(pin: Any, joint: Joint, kind: str) -> Any:

@@ -35,6 +35,7 @@ BOUNDED = ("revolute", "prismatic")  # by lower and upper, which default to 0 th
 SOLIDS = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 INFINITY = math.inf
+FARTHEST = 1e300  # of a <limit>: from here on it is none; so a URDF can say effort and velocity of a joint without lower or upper
 ALWAYS = "always"  # an attribute of <mimic> in the URDFs that are written here; other tools ignore it
 
 
@@ -417,6 +418,7 @@ class Reader:
         if not bounded:
             return -INFINITY, INFINITY, velocity, effort
         check_limits(self.findings, element.line, what, lower, upper)
+        lower, upper = lower if lower > -FARTHEST else -INFINITY, upper if upper < FARTHEST else INFINITY
         return lower, upper, velocity, effort
 
     def mimic(self, joint: Element, kind: str, what: str) -> Mimic | None:

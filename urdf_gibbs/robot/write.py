@@ -25,7 +25,7 @@ from urdf_gibbs.robot.load import AS_LISTED, EXTENSION, SIBLINGS, read_text
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import Inertia, Mat3, Pose
 from urdf_gibbs.robot.tree import build
-from urdf_gibbs.robot.urdf import ALWAYS, BOUNDED, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
+from urdf_gibbs.robot.urdf import ALWAYS, BOUNDED, FARTHEST, WITH_AXIS, Link, Shape, Urdf, UrdfJoint
 
 # The numbers of a joint, in this order after its axis.
 JOINT_NUMBERS = ("ratio", "offset", "lower", "upper", "velocity", "effort", "damping", "friction")
@@ -159,14 +159,15 @@ def _follows(robot: Robot, joint: UrdfJoint) -> bool:
 
 
 def _elsewhere(link: Link, folder: str) -> Link:
-    """A link whose meshes are found from any folder."""
+    """A link whose meshes and pictures are found from any folder."""
+
+    def found(name: str) -> str:
+        path = os.path.join(folder, name)
+        return name if not name or "://" in name or not os.path.isfile(path) else path
 
     def moved(shape: Shape) -> Shape:
-        name = shape.geometry.filename
-        path = os.path.join(folder, name)
-        if shape.geometry.kind != "mesh" or "://" in name or not os.path.isfile(path):
-            return shape
-        return replace(shape, geometry=replace(shape.geometry, filename=path))
+        filename = found(shape.geometry.filename) if shape.geometry.kind == "mesh" else shape.geometry.filename
+        return replace(shape, geometry=replace(shape.geometry, filename=filename), texture=found(shape.texture))
 
     return replace(link, visuals=tuple(map(moved, link.visuals)), collisions=tuple(map(moved, link.collisions)))
 
@@ -203,9 +204,10 @@ def _joint(joint: UrdfJoint) -> str:
     head = f'name={quoteattr(joint.name)} type="{joint.type}"'
     ends = f"<parent link={quoteattr(joint.parent)}/><child link={quoteattr(joint.child)}/>"
     axis = f'<axis xyz="{_numbers(joint.axis)}"/>' if joint.type in WITH_AXIS else ""
-    limit = _attributes((key, getattr(joint, key)) for key in ("lower", "upper", "effort", "velocity"))
-    if joint.type in BOUNDED and not math.isfinite(joint.lower + joint.upper):
-        limit = ""  # a missing lower or upper would be read as 0
+    numbers = {key: getattr(joint, key) for key in ("lower", "upper", "effort", "velocity")}
+    if joint.type in BOUNDED and any(map(math.isfinite, numbers.values())):  # a missing lower or upper would be read as 0
+        numbers |= {"lower": max(joint.lower, -FARTHEST), "upper": min(joint.upper, FARTHEST)}
+    limit = _attributes(numbers.items())
     dynamics = _attributes((key, getattr(joint, key)) for key in ("damping", "friction"))
     follows = ""
     if joint.mimic is not None:

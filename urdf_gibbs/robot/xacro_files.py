@@ -39,6 +39,9 @@ def read_xacro(text: str | bytes, file: str, reading: Reading) -> tuple[Urdf, st
         import xacro
     findings = Findings(file)
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if not data.strip():
+        findings.error("not-xml", 0, "file", "an empty file", "a xacro")
+        return Urdf("", file, findings), ""
     with _lock:
         expansion = _Expansion(xacro, file, reading, findings)
         document = expansion.run(data)

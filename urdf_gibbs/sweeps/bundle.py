@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlparse
+from xml.sax.saxutils import quoteattr
 
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.flexible.build import DIRECTIONS
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Findings
+from urdf_gibbs.robot.load import read_as_urdf, reading_of
 from urdf_gibbs.robot.meshes import inside, mesh_folders
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.scenario import Scenario
@@ -47,6 +49,7 @@ class Bundle:
         content, _ = parsed(self.text, SCENE)
         robot = next(name for name in self.files if name.rpartition("/")[0] == ROBOT and name.endswith(MARK))
         content = changed(content, ("robot", "file"), robot)
+        content = changed(content, ("robot", "xacro_args"), {})  # it is expanded
         content = changed(
             content, ("robot", "package_dirs"), [PACKAGES] if any(name.startswith(f"{PACKAGES}/") for name in self.files) else []
         )
@@ -106,21 +109,31 @@ def bundle_of(scenario: Any) -> tuple[Bundle, Scenario]:
     read = scenario_of(content, lines, file)
     robot, files = read.robot, {}
     source = Path(robot.file)
-    files[f"{ROBOT}/{source.stem}{MARK}"] = _read(source)
+    description = _as_urdf(robot, content)
     for name in _table_names(robot):
         files[_beside(name, robot.file)] = _read(source.parent / name)
     if (content.get("contacts") or {}).get("points") == "collision":
-        files |= _meshes(robot)
+        meshes, moved = _meshes(robot)
+        files |= meshes
+        description = _renamed(description, moved, robot.file)
+    files[f"{ROBOT}/{source.stem}{MARK}"] = description
     for k, wall in enumerate(content.get("walls", ())):
         if isinstance(wall, dict) and "file" in wall:
             files[f"{TABLES}/{k}-{PurePosixPath(wall['file']).name}"] = _read(Path(file).parent / wall["file"])
     return Bundle(text, files), read
 
 
-def _meshes(robot: Robot) -> dict[str, bytes]:
-    """Meshes of collision shapes, whose vertices can touch, where the reader looks for them."""
-    folders, files = mesh_folders(robot), {}
-    for name in {shape.geometry.filename for link in robot.links for shape in link.collisions if shape.geometry.kind == "mesh"}:
+def _as_urdf(robot: Robot, content: dict[str, Any]) -> bytes:
+    """The robot's file, or the URDF that a file in another format becomes: without the elastic links of the scenario, which come again."""
+    text = read_as_urdf(robot.file, reading_of(robot.package_dirs, content["robot"].get("xacro_args")))[1]
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+
+
+def _meshes(robot: Robot) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Meshes of collision shapes, whose vertices can touch, where the reader looks for them; and new names for those with full paths."""
+    folders, files, moved = mesh_folders(robot), {}, {}
+    names = {shape.geometry.filename for link in robot.links for shape in link.collisions if shape.geometry.kind == "mesh"}
+    for k, name in enumerate(sorted(names)):
         path = folders.find(name)
         if path is None or not inside(path, folders.folders(name, path)):
             continue  # said by the reader, which goes on without it, here as there
@@ -128,12 +141,25 @@ def _meshes(robot: Robot) -> dict[str, bytes]:
         if url.scheme in ("package", "model"):
             target = f"{PACKAGES}/{url.netloc}/{unquote(url.path).lstrip('/')}"
             files[f"{PACKAGES}/{url.netloc}/package.xml"] = b"<package/>"  # without it the folder is no package
+        elif url.scheme == "file" or os.path.isabs(name):
+            moved[name] = f"../meshes/{k}-{path.name}"
+            target = _beside(moved[name], robot.file)
         else:
             target = _beside(name, robot.file)
         if _leaves(target):
             raise ArgumentError(f"{robot.file}: mesh {name!r}, expected names inside of a package: a sweep carries its meshes along")
         files[target] = _read(path)
-    return files
+    return files, moved
+
+
+def _renamed(description: bytes, moved: Mapping[str, str], file: str) -> bytes:
+    """The URDF with other names of meshes."""
+    for name, target in moved.items():
+        before = quoteattr(name).encode()
+        if before not in description:
+            raise ArgumentError(f"{file}: {name!r}, expected a name near the robot's file: a sweep carries its files along")
+        description = description.replace(before, quoteattr(target).encode())
+    return description
 
 
 def _table_names(robot: Robot) -> list[str]:

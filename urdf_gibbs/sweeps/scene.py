@@ -30,6 +30,8 @@ from urdf_gibbs.sweeps.question import Question
 Array = NDArray[np.float64]
 
 STARTS = ("start", "start_velocity", "duration")  # keys that leave the simulator as it is
+NUMBERS = ("placement", "mass", "centre_of_mass", "inertia")
+ROUND_OFF = 1e-12
 MOST_TRIED = 500  # values of a list that are tried before anything runs: the first, the last and others between
 
 
@@ -163,4 +165,21 @@ class Folder:
 def _same(one: Scenario, other: Scenario) -> bool:
     """Whether two readings of a scenario mean the same motion, as far as files could make them differ."""
     equal = one.robot.fingerprint == other.robot.fingerprint and one.points == other.points
+    equal = equal or (_joints(one.robot) == _joints(other.robot) and _points(one) == _points(other) and _near(one, other))
     return equal and np.array_equal(one.q0, other.q0) and hashable(one.walls) == hashable(other.walls)
+
+
+def _joints(robot: Robot) -> list[tuple[object, ...]]:
+    names = ("name", "type", "child", "iq", "iv", "axis", "ratio", "offset", "master")
+    return [(parent, *(getattr(joint, name) for name in names)) for joint, parent in zip(robot.joints, robot.parent, strict=True)]
+
+
+def _points(scenario: Scenario) -> list[tuple[str, int]] | None:
+    return None if scenario.points is None else [(point.name, point.body) for point in scenario.points]
+
+
+def _near(one: Scenario, other: Scenario) -> bool:
+    """Equal but for the round-off of angles: what comes from another format is carried as a URDF, with roll, pitch and yaw."""
+    pairs = [(getattr(one.robot, key), getattr(other.robot, key)) for key in NUMBERS]
+    pairs.append(tuple(np.array([point.position for point in scenario.points or ()]) for scenario in (one, other)))  # type: ignore[arg-type]
+    return all(np.allclose(mine, theirs, rtol=ROUND_OFF, atol=ROUND_OFF) for mine, theirs in pairs)

@@ -24,6 +24,7 @@ from urdf_gibbs.robot.spatial import Vec3
 from urdf_gibbs.robot.urdf import Link, Shape
 from urdf_gibbs.view.elastic import Skin, elastic_joints, skinned
 from urdf_gibbs.view.mesh_files import MeshError, load_mesh
+from urdf_gibbs.view.mesh_size import mesh_size_hint
 from urdf_gibbs.view.palette import COLLISION_RGBA, LINK_RGBA, MISSING_RGBA
 from urdf_gibbs.view.solids import Solid, placeholder, primitive
 from urdf_gibbs.view.up_axis import up_axis_hint
@@ -146,9 +147,11 @@ def robot_scene(robot: Robot, q: ArrayLike | None = None, package_dirs: Iterable
         for refused in one.solid.notes
     }
     notes |= {f"collision shape: {one.solid}": None for one in collisions if isinstance(one.solid, Missing)}
-    hint = up_axis_hint(robot, [(one.link, solid, _matrix(one.shape), one.scale) for one, solid in found], up_axis)
+    hints = [up_axis_hint(robot, [(one.link, solid, _matrix(one.shape), one.scale) for one, solid in found], up_axis)]
+    read = [(one.link, solid) for one, solid in found if one.shape.geometry.kind == "mesh"]
+    hints.append(mesh_size_hint(read, [placement[:3, 3] for placement in placements.values()]))
     bounds = np.stack([np.min(corners, axis=0), np.max(corners, axis=0)]) if corners else np.zeros((2, 3))
-    return Scene(tuple(commands), tuple(layer), tuple(missing), bounds, len(found), tuple(skins), (*([hint] if hint else []), *notes))
+    return Scene(tuple(commands), tuple(layer), tuple(missing), bounds, len(found), tuple(skins), (*filter(None, hints), *notes))
 
 
 class _Drawn(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from urdf_gibbs.arguments import folders, one_of, path_of, whole
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import UpAxis
+from urdf_gibbs.robot.load import XML_TEXT
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.templates import rendered
@@ -150,8 +151,9 @@ def view(
         "notes": list(scene.notes),
         **(extra or {}),
     }
-    kind = f"{len(robot.links)} links, {robot.nv} degrees of freedom, {robot.base} base, {moving_mass(robot):.4g} kg"
-    return View(robot, robot.name or "robot", f"{kind}. {os.path.basename(robot.file)}", scene, data)
+    kind = f"{_counted(len(robot.links), 'link')}, {_freedom(robot)}, {robot.base} base, {moving_mass(robot):.4g} kg"
+    file = "" if robot.file == XML_TEXT else f". {os.path.basename(robot.file)}"
+    return View(robot, robot.name or "robot", kind + file, scene, data)
 
 
 def animation(
@@ -207,9 +209,17 @@ def animation(
         "theme": _theme(theme),
     }
     what = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s, {impacts_told(trajectory)}"
-    kind = f"{robot.nv} degrees of freedom, law {trajectory.settings.get('law', 'none')}"
+    kind = f"{_freedom(robot)}, law {trajectory.settings.get('law', 'none')}"
     status = "" if trajectory.status == "complete" else f" Status: {trajectory.status}."
     return View(robot, title or robot.name or "motion", f"{what}; {kind}.{status}", scene, data)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _freedom(robot: Robot) -> str:
+    return f"{_counted(robot.nv, 'degree')} of freedom"
 
 
 def _theme(theme: str | None) -> str | None:

@@ -14,7 +14,7 @@ from urdf_gibbs.errors import ArgumentError, UnknownNameError, UrdfError
 from urdf_gibbs.robot import xml
 from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.flexible import checked_entry
-from urdf_gibbs.robot.load import load, load_elastic, read_root, source_text
+from urdf_gibbs.robot.load import Reading, load, load_elastic, read_as_urdf, reading_of
 from urdf_gibbs.robot.meshes import inside, too_wide
 from urdf_gibbs.robot.model import Robot
 from urdf_gibbs.robot.spatial import NO_INERTIA
@@ -43,11 +43,11 @@ def read_robot(values: Values, table: dict[str, Any] | None, flexible: Any) -> R
     if table is None or source is None or None in table.values():
         return None
     before = len(values.problems)
-    elastic = _elastic(values, flexible, source) if flexible else []
-    if len(values.problems) > before:
-        return None
     folder = Path(values.file).parent
     dirs = [folder / name for name in table["package_dirs"]]
+    elastic = _elastic(values, flexible, source, reading_of(dirs, table["xacro_args"])) if flexible else []
+    if len(values.problems) > before:
+        return None
     # A scenario may come from anybody: it may open its own folder and packages, but no other folder (robot/meshes.py).
     here = [folder.resolve()]
     elsewhere = tuple(os.fspath(one) for one in dirs if too_wide(one) or not inside(one, here))
@@ -116,14 +116,12 @@ def _with_inertia(robot: Robot, name: str, table: dict[str, Any]) -> Robot:
 # elastic links ----------------------------------------------------------------------------------------
 
 
-def _elastic(values: Values, given: Any, source: Path) -> list[dict[str, str]]:
+def _elastic(values: Values, given: Any, source: Path, reading: Reading) -> list[dict[str, str]]:
     """The attributes of a <flexible> element for each entry, checked as if they were part of the URDF."""
     entries = values.items(("flexible",), given, schema.Items(schema.Deferred(), "[[flexible]], one for each elastic link")) or []
     by_link: dict[str, dict[str, str]] = {}
-    text = source_text(source) if entries else OSError()
-    unread = Findings(str(source))
-    root = None if isinstance(text, OSError) else xml.parse(text, unread)
-    urdf = None if root is None else read_root(root, unread)
+    urdf, text = read_as_urdf(source, reading) if entries else (None, "")
+    root = xml.parse(text, Findings(str(source))) if text else None
     for k, entry in enumerate(entries):
         path = ("flexible", k)
         before = len(values.problems)

@@ -8,6 +8,11 @@ function vectorText(values, digits = 4) {
   return values.map((x) => figures(Math.abs(x) < 1e-12 ? 0 : x, digits)).join(", ");
 }
 
+// Decimals of metres that tell a ten thousandth of a robot of this size.
+function decimals(size, least) {
+  return Math.min(12, Math.max(least, least - 1 - Math.floor(Math.log10(size))));
+}
+
 class Inspector {
   constructor(stage, overlays) {
     this.stage = stage;
@@ -21,7 +26,7 @@ class Inspector {
   // the selected link -----------------------------------------------------------------------------
 
   selection() {
-    const box = section("Selected link", true, "selection");
+    const box = this.facts = section("Selected link", true, "selection");
     this.text = element("div", { class: "facts" });
     box.append(this.text);
     this.nothing();
@@ -38,10 +43,12 @@ class Inspector {
   }
 
   nothing() {
+    this.facts.classList.add("empty");
     this.text.replaceChildren(element("p", { class: "hint" }, "Click a link, or its name in the list of links."));
   }
 
   tell(i) {
+    this.facts.classList.remove("empty");
     const link = this.links[i], joint = link.joint >= 0 ? this.stage.robot.joints[link.joint] : null;
     const moved = joint ? `moved by ${joint.name} (${joint.type})` : link.body < 0 ? "fixed to the world" : "fixed to its parent";
     const table = element("table", {}), notes = [];
@@ -101,7 +108,7 @@ class Inspector {
     const m = base < 0 ? own : multiply(inverse(this.stage.frame(base)), own), q = quaternionOf(m), rpy = rpyOfQuaternion(...q);
     this.found = { position: [m[3], m[7], m[11]], rpy, quaternion: q };
     this.values.replaceChildren(
-      row("position", this.found.position.map((x) => x.toFixed(4)).join(", "), "m"),
+      row("position", this.found.position.map((x) => x.toFixed(decimals(this.stage.data.camera.robot_size, 4))).join(", "), "m"),
       row("roll, pitch, yaw", rpy.map((x) => (x / DEGREE).toFixed(2)).join(", "), "°"),
       row("", rpy.map((x) => x.toFixed(4)).join(", "), "rad"),
       row("quaternion xyzw", q.map((x) => x.toFixed(5)).join(", ")));

@@ -14,6 +14,7 @@ class Labels {
   constructor(stage) {
     this.stage = stage;
     this.on = false;
+    this.aside = 0; // px that the names take on either side
     this.holder = element("div", { id: "labels", "aria-hidden": "true" });
     this.lines = svg("svg", {});
     this.tip = element("div", { id: "tip", hidden: true });
@@ -27,9 +28,13 @@ class Labels {
     this.follow(stage.viewer.dom_element);
   }
 
+  // The camera steps back where all of the robot is in sight and the names would cover it.
   show(on) {
     this.on = on;
+    this.aside = 0;
+    this.stage.settle(); // the last picture may be of another view
     this.draw();
+    if (on && this.tight) this.stage.views.fit();
   }
 
   // Links at one place share a line of text: frames without a shape often stand where their parents do.
@@ -52,8 +57,10 @@ class Labels {
       this.lines.replaceChildren();
       return;
     }
-    const width = this.holder.clientWidth, height = this.holder.clientHeight, groups = this.groups();
-    const across = this.stage.corners().map((p) => 0.5 * width * (1 + p.project(this.stage.viewer.camera).x));
+    const { width, height } = this.stage.viewer.renderer.domElement.getBoundingClientRect(), groups = this.groups(); // the holder may have no size yet
+    const corners = this.stage.corners().map((p) => p.project(this.stage.viewer.camera)), before = corners.filter((p) => p.z < 1); // not behind the camera
+    const across = before.length ? before.map((p) => 0.5 * width * (1 + p.x)) : [0, width];
+    const whole = corners.every((p) => Math.max(Math.abs(p.x), Math.abs(p.y)) <= 1 && p.z < 1);
     const order = groups.map((group) => group.x).sort((one, other) => one - other), middle = order[order.length >> 1] || 0;
     const rows = Math.max(1, Math.floor((height - 60) / LINE)), made = [], columns = [];
     for (const left of [true, false]) {
@@ -71,8 +78,11 @@ class Labels {
     }
     this.holder.replaceChildren(this.lines, ...made);
     const widths = columns.map(({ labels }) => Math.max(0, ...labels.map((label) => label.offsetWidth))); // all at once: each look lays out the page
+    const [least, most] = [Math.min(...across), Math.max(...across)], [room, other] = widths.map((one) => one + ASIDE + 8);
+    this.aside = Math.max(room, other);
+    this.tight = whole && (least < room || most > width - other);
     const paths = columns.flatMap(({ left, own, labels }, k) => {
-      const edge = left ? Math.max(widths[k] + 8, Math.min(...across) - ASIDE) : Math.min(width - widths[k] - 8, Math.max(...across) + ASIDE);
+      const edge = left ? Math.max(widths[k] + 8, least - ASIDE) : Math.min(width - widths[k] - 8, most + ASIDE);
       for (const label of labels) Object.assign(label.style, left ? { right: `${width - edge}px` } : { left: `${edge}px` });
       return own.map(({ x, y, at }) => svg("path", { d: `M ${edge + (left ? 2 : -2)} ${at} L ${edge + (left ? 12 : -12)} ${at} L ${x} ${y}` }));
     });
@@ -94,9 +104,9 @@ class Labels {
         const i = this.stage.linkAt(event), box = pane.getBoundingClientRect();
         if (i < 0) return;
         this.tip.textContent = this.stage.robot.links[i].name;
-        this.tip.style.left = `${Math.min(event.clientX - box.left + 14, box.width - 120)}px`;
-        this.tip.style.top = `${event.clientY - box.top + 12}px`;
         this.tip.hidden = false;
+        this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 14, box.width - this.tip.offsetWidth - 4))}px`;
+        this.tip.style.top = `${Math.min(event.clientY - box.top + 12, box.height - this.tip.offsetHeight - 4)}px`;
       }, REST);
     });
   }

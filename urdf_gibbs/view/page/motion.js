@@ -190,7 +190,7 @@ class Motion {
       if (!impact.positions[i] || !impact.impulses[i]) return;
       const vector = this.impulse(impact, i), size = Math.hypot(...vector);
       const length = Math.max(this.shortest, this.scale * size);
-      const made = arrow(vector.map((x) => x / size), length, radius, 0xd55e00, ON_TOP); // it points into the body that is struck
+      const made = haloed(arrow(vector.map((x) => x / size), length, radius, 0xd55e00, ON_TOP)); // it points into the body that is struck
       made.position.set(...impact.positions[i]);
       made.userData = { point, impulse: impact.impulses[i] };
       this.holder.add(made);
@@ -290,7 +290,6 @@ class Motion {
     const x = (time) => (time - this.first) / Math.max(this.last - this.first, 1e-300) * width;
     const y = (value) => height - 6 - (value - low) / room * (height - 12);
     context.strokeStyle = style.getPropertyValue("--line");
-    context.fillStyle = style.getPropertyValue("--dim");
     context.font = "10px system-ui, sans-serif";
     for (const value of [low, high]) {
       context.beginPath();
@@ -298,8 +297,6 @@ class Motion {
       context.lineTo(width, y(value));
       context.stroke();
     }
-    context.fillText(`${figures(high, 3)} J`, 2, y(high) + 10);
-    context.fillText(`${figures(low, 3)} J`, 2, y(low) - 3);
     context.strokeStyle = style.getPropertyValue("--warn");
     context.globalAlpha = Math.min(0.8, Math.max(0.02, 0.15 * width / this.impacts.length)); // thousands leave the curves in sight
     for (const impact of this.impacts) {
@@ -315,6 +312,15 @@ class Motion {
       context.beginPath();
       series[name].data.forEach((value, i) => context.lineTo(x(t[i]), y(value)));
       context.stroke();
+    }
+    for (const [value, down] of [[high, 10], [low, -3]]) { // over the curves, which often run along an end
+      const text = `${figures(value, 3)} J`;
+      context.globalAlpha = 0.8;
+      context.fillStyle = style.getPropertyValue("--back");
+      context.fillRect(0, y(value) + down - 9, context.measureText(text).width + 5, 11);
+      context.globalAlpha = 1;
+      context.fillStyle = style.getPropertyValue("--dim");
+      context.fillText(text, 2, y(value) + down);
     }
     this.still = context.getImageData(0, 0, canvas.width, canvas.height);
     this.drawCursor();

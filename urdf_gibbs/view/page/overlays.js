@@ -44,6 +44,19 @@ function arrow(direction, length, radius, colour, options = {}) {
   return group;
 }
 
+// White about an arrow that is drawn on top: it stands out from a robot of its own colour.
+function haloed(made) {
+  const paint = new THREE.MeshBasicMaterial({ color: 0xffffff, toneMapped: false, ...ON_TOP });
+  for (const part of [...made.children]) {
+    const halo = new THREE.Mesh(part.geometry, paint);
+    halo.position.copy(part.position);
+    halo.scale.set(1.7, 1.06, 1.7).multiply(part.scale);
+    halo.renderOrder = 6; // behind the arrow itself
+    made.add(halo);
+  }
+  return made;
+}
+
 // A rod between two points: solid, or in dashes for virtual links. Rings, where a colour is given for them, tell branches of one colour apart.
 function segment(radius, colour, dashed, options, count = dashed ? 9 : 1, rings = null) {
   const group = new THREE.Group();
@@ -76,6 +89,7 @@ function span(object, a, b) {
 
 class Overlays {
   constructor(stage) {
+    stage.overlays = this;
     this.stage = stage;
     this.size = stage.data.camera.robot_size;
     this.layers = new Map(); // key -> {label, objects, on, key}

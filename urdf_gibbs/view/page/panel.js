@@ -12,6 +12,7 @@ function choice(action, text) {
 }
 
 const DEGREE = Math.PI / 180;
+const FARTHEST = 5; // times the size of the scene: what a slider pushes a link
 const DEFLECTIONS = [1, 2, 5, 10, 20, 50, 100]; // times what they are
 
 class Panel {
@@ -84,7 +85,7 @@ class Panel {
     const missing = this.stage.robot.missing;
     const notes = this.stage.data.notes || [];
     if (!missing.length && !notes.length) return;
-    const box = section(`Not drawn as the file says (${missing.length + notes.length})`, true, "missing");
+    const box = section(`${missing.length ? "Not drawn as the file says" : "Notes on the drawing"} (${missing.length + notes.length})`, true, "missing");
     const list = element("ul", { class: "findings" });
     for (const one of missing) {
       const text = `${one.link}, line ${one.line}: ${one.filename}: ${one.reason}`;
@@ -125,8 +126,9 @@ class Panel {
   // The numbers of a joint that a person moves: unit, range, and the way from and to q.
   parts(joint) {
     const i = joint.iq, reach = this.stage.data.camera.size;
+    const digits = decimals(this.stage.data.camera.robot_size, 3);
     const turn = (k, name = joint.name) => ({ name, unit: "°", factor: DEGREE, low: -180, high: 180, get: (q) => q[i + k], set: (q, x) => { q[i + k] = x; } });
-    const slide = (k, name = joint.name) => ({ name, unit: "m", factor: 1, low: -reach, high: reach, get: (q) => q[i + k], set: (q, x) => { q[i + k] = x; } });
+    const slide = (k, name = joint.name) => ({ name, unit: "m", factor: 1, digits, step: 10 ** (1 - digits), low: -reach, high: reach, get: (q) => q[i + k], set: (q, x) => { q[i + k] = x; } });
     if (joint.type === "floating") {
       const rpy = ["roll", "pitch", "yaw"].map((name, k) => ({
         name: `${joint.name} ${name}`, unit: "°", factor: DEGREE, low: k === 1 ? -90 : -180, high: k === 1 ? 90 : 180,
@@ -151,7 +153,7 @@ class Panel {
     const part = joint.type === "prismatic" ? slide(0) : turn(0);
     if (joint.lower !== null && joint.upper !== null && joint.lower <= joint.upper && joint.type !== "continuous") {
       part.limits = [joint.lower / part.factor, joint.upper / part.factor];
-      const most = part.unit === "°" ? 360 : Infinity; // some files say 100 turns: a slider of that length is of no use
+      const most = part.unit === "°" ? 360 : FARTHEST * reach; // some files say 100 turns or 100 m: a slider of that length is of no use
       const within = [Math.max(part.limits[0], -most), Math.min(part.limits[1], most)];
       const [low, high] = within[0] < within[1] ? within : part.limits;
       if (low < high) Object.assign(part, { low, high });
@@ -161,7 +163,7 @@ class Panel {
 
   slider(joint, part) {
     const range = element("input", { type: "range", min: part.low, max: part.high, step: "any", "data-joint": part.name, "aria-label": part.name });
-    const number = element("input", { type: "number", step: part.step || (part.unit === "°" ? 1 : 0.01), "aria-label": `${part.name} [${part.unit}]` });
+    const number = element("input", { type: "number", step: part.step || 1, "aria-label": `${part.name} [${part.unit}]` });
     const limits = part.limits ? `${figures(part.limits[0])} … ${figures(part.limits[1])} ${part.unit}` : `no limits [${part.unit}]`;
     const row = element("div", { class: "joint", "data-row": part.name },
       element("span", { class: "name", title: `${joint.name}, ${joint.type}`, onclick: () => this.stage.light([joint.child]) }, part.name),
@@ -177,7 +179,7 @@ class Panel {
     this.stage.onMove((q) => {
       const value = part.get(q) / part.factor;
       range.value = value;
-      if (document.activeElement !== number) number.value = value.toFixed(part.digits || (part.unit === "°" ? 1 : 3));
+      if (document.activeElement !== number) number.value = value.toFixed(part.digits || 1);
       row.classList.toggle("outside", Boolean(part.limits) && (value < part.limits[0] - 1e-9 || value > part.limits[1] + 1e-9));
     });
     return row;

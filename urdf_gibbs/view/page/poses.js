@@ -8,7 +8,7 @@ class Poses {
     this.stage = panel.stage;
     const { q, neutral } = this.stage.robot;
     const ways = [["start", "7", "as the page was opened", () => q.slice()], ["zero", "0", "all joints to zero", () => neutral.slice()],
-      ["mid", "8", "the middle of all limits", () => this.within(() => 0.5)], ["random", "9", "random joints, the base stays", () => this.within(Math.random)]];
+      ["mid", "8", "the middle of all limits", () => this.within(() => 0.5, true)], ["random", "9", "random joints, the base stays", () => this.within(Math.random)]];
     this.text = element("input", { id: "q-text", readonly: true, "aria-label": "q as a Python list", onfocus: () => this.text.select() });
     const copy = element("button", { id: "copy-q", onclick: () => this.copy() }, "copy q");
     box.append(element("div", { class: "buttons" }, ...ways.map(([name, , , make]) => element("button", { id: `${name}-pose`, onclick: () => panel.move(make()) }, name)), copy), this.text);
@@ -18,13 +18,13 @@ class Poses {
     this.stage.onMove((now) => { this.text.value = `[${Array.from(now).join(", ")}]`; });
   }
 
-  // Each joint where a share in 0..1 of its range is; a free base and links that bend stay as they are.
-  within(share) {
+  // Each joint where a share in 0..1 of its slider is, or of all its limits; a free base and links that bend stay as they are.
+  within(share, all = false) {
     const q = this.stage.q.slice();
     for (const joint of this.stage.robot.joints) {
       if (joint.master || joint.type === "floating" || joint.type === "planar" || joint.type === "elastic") continue;
       for (const part of this.panel.parts(joint)) {
-        const [low, high] = part.limits ? [part.low, part.high] : part.unit === "°" ? [-FREE, FREE] : [0, 0];
+        const [low, high] = part.limits ? (all ? part.limits : [part.low, part.high]) : part.unit === "°" ? [-FREE, FREE] : [0, 0];
         part.set(q, (low + share() * (high - low)) * part.factor);
       }
     }

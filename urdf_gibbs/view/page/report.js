@@ -7,6 +7,7 @@ class Report {
     Object.assign(this, { stage, panel, report: stage.data.report, maps: [], items: [] });
     document.body.classList.add("report");
     stage.viewer.set_3d_pane_size(); // the panel is wider now
+    stage.views.margin = 1.4; // what is selected stands in a corner of the picture
     stage.views.reset();
     this.box = element("div", { id: "report" });
     this.makeRoom();
@@ -31,11 +32,6 @@ class Report {
     folded.append(controls);
     const selection = document.getElementById("selection");
     if (selection) document.getElementById("stage").append(selection);
-    const camera = this.stage.viewer.camera, pane = document.getElementById("meshcat-pane");
-    const narrow = Math.min(1, pane.offsetWidth / Math.max(1, pane.offsetHeight));
-    const target = this.stage.viewer.controls.target;
-    camera.position.sub(target).divideScalar(Math.max(narrow, 0.4)).add(target); // the opening angle is the vertical one
-    this.stage.viewer.controls.update();
   }
 
   section(title, id, open = true) {
@@ -47,7 +43,9 @@ class Report {
   verdict() {
     const { agrees, verdict, summary, reference, samples, seed, base } = this.report;
     const titles = { agrees: `Agrees with ${reference}`, disagrees: `Disagrees with ${reference}`, "nothing to compare": "Nothing to compare" };
-    const lines = [summary, `${samples} random states (seed ${seed}), ${base} base`];
+    const said = `${titles[verdict].toLowerCase()}: `;
+    const told = summary.toLowerCase().startsWith(said) ? summary.slice(said.length) : summary;
+    const lines = [told, `${samples} random states (seed ${seed}), ${base} base`];
     if (reference !== "Pinocchio") lines.push(`the reference is the method ${reference}, not Pinocchio: see the notes`);
     const text = element("div", {}, element("strong", {}, titles[verdict]), ...lines.map((line) => element("p", {}, line)));
     this.box.append(element("div", { id: "verdict", class: agrees ? "good" : "bad" }, element("span", { class: "mark", "aria-hidden": "true" }, agrees ? "✓" : "✗"), text));
@@ -133,7 +131,7 @@ class Report {
       const gap = new HeatMap("|difference|", n, theirs, new SizeScale(theirs), blocks);
       gap.print = (x) => Math.abs(x).toExponential(0);
       this.choice = element("select", { id: "method", "aria-label": "our method", onchange: () => this.choose(own, gap) }, ...ours.map((one, k) => element("option", { value: k }, one.method)));
-      own.caption.replaceChildren("ours: ", this.choice);
+      own.caption.replaceChildren(element("span", {}, "ours:"), this.choice);
       this.size = element("figcaption", { class: "hint", id: "largest-difference" });
       bars.push([element("canvas", { class: "scale" }), () => gap.scale]);
       own.figure.append(bars[0][0]);

@@ -200,9 +200,14 @@ class Stage {
 
   // Where a point of the world is on the screen [px], for labels and for tests.
   onScreen(point) {
+    this.settle();
+    return this.projected(point);
+  }
+
+  // What was moved since the last picture stands where it will be in the next.
+  settle() {
     this.viewer.scene.updateMatrixWorld(true);
     this.viewer.camera.updateMatrixWorld(true);
-    return this.projected(point);
   }
 
   // The same in the last picture.

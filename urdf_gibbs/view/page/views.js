@@ -1,6 +1,8 @@
 // Where the camera stands: at home, so that the robot fills the picture, or along an axis.
 
 const MARGIN = 1.1; // of a robot that fills the picture
+const BAR = 34; // px at the top for the buttons
+const LEAST = 0.2; // of the picture that buttons and names leave to the robot
 
 class Views {
   constructor(stage) {
@@ -9,6 +11,7 @@ class Views {
     const front = axis.addScaledVector(up, -axis.dot(up)).normalize(), right = front.clone().cross(up);
     this.ways = { front, side: right, top: up.clone().addScaledVector(right, 1e-4).normalize() }; // from above x points to the right
     this.last = "";
+    this.margin = MARGIN;
   }
 
   // From the front, the right side or above; once more: from the other side.
@@ -35,16 +38,27 @@ class Views {
     const away = direction ? direction.clone().applyQuaternion(turned) : camera.position.clone().sub(controls.target).normalize();
     const frame = new THREE.Matrix4().lookAt(away, new THREE.Vector3(), new THREE.Vector3(0, 1, 0));
     const [right, above] = [0, 1].map((k) => new THREE.Vector3().setFromMatrixColumn(frame, k));
-    const steep = Math.tan(0.5 * camera.fov * DEGREE), wide = steep * camera.aspect;
+    for (const axis of [right, above]) { // the middle of what is seen, which is not that of the box
+      const along = corners.map((corner) => corner.dot(axis));
+      target.addScaledVector(axis, 0.5 * (Math.min(...along) + Math.max(...along)) - target.dot(axis));
+    }
+    const steep = Math.tan(0.5 * camera.fov * DEGREE), wide = steep * camera.aspect * this.room();
+    const high = steep * Math.min(1, this.margin * Math.max(LEAST, 1 - 2 * BAR / this.stage.viewer.dom_element.offsetHeight));
     let distance = 2 * camera.near;
     for (const corner of corners) {
       const p = corner.sub(target);
-      distance = Math.max(distance, p.dot(away) + MARGIN * Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(above)) / steep));
+      distance = Math.max(distance, p.dot(away) + this.margin * Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(above)) / high));
     }
     const back = turned.clone().invert();
     target.applyQuaternion(back);
     this.last = "";
     this.look(target.clone().addScaledVector(away.clone().applyQuaternion(back), distance), target);
+  }
+
+  // The share of the picture's width that is not taken by names.
+  room() {
+    const { overlays, viewer } = this.stage;
+    return overlays?.labels?.on ? Math.max(LEAST, 1 - 2 * overlays.labels.aside / viewer.dom_element.offsetWidth) : 1;
   }
 
   // Both in the world.
