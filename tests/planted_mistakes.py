@@ -180,6 +180,7 @@ MISTAKES = [
     Mistake("a hinge that slides", KINOVA, "j2s6s200_joint_3", lambda joint: joint.set("type", "prismatic")),
     Mistake("mass tenfold of an arm", XARM, "link6", times("inertial/mass", 10.0, "value")),
     Mistake("mesh of another link", TALOS, "arm_left_4_link", put("visual/geometry/mesh", filename=TORSO)),
+    Mistake("misspelt element", GO2, "FL_thigh_joint", lambda joint: setattr(below(joint, "origin"), "tag", "orign")),
     Mistake("exchanged ends of a joint", GO2, "FL_calf_joint", turned_round),
     Mistake("wrong sign of a hip", A1, "RL_hip_joint", component("origin", "xyz", 1, -1.0)),
 ]

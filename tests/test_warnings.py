@@ -13,7 +13,7 @@ import pytest
 import urchin
 from urdf_text import HERE, LIMIT, UNIT, XML, inertial, joint, line_of, link, numbers, pinocchio_mass_matrix, pinocchio_model, robot
 
-from urdf_gibbs import Robot, UrdfWarning, load, mass_matrix
+from urdf_gibbs import Robot, UrdfWarning, check, load, mass_matrix
 from urdf_gibbs import bias as bias_force
 
 ROUND_OFF = 1e-12  # a handful of operations on numbers of order one
@@ -160,6 +160,35 @@ def test_many_findings_make_one_warning_that_counts_the_others() -> None:
     assert [finding.code for finding in robot_.findings] == ["axis-length", "no-limit", "no-inertial", "no-inertial"]
     assert [message.category for message in caught] == [UrdfWarning]
     assert "and 2 more" in str(caught[0].message)
+
+
+MISSPELT = [
+    ("<orign xyz='1 0 0'/>", "origin"),
+    ("<Limit effort='1'/>", "limit"),
+    ("<limits effort='1'/>", "limit"),
+    ("<origin ryp='1 0 0'/>", "rpy"),
+    ("<limit lower='-1' uper='1' effort='1' velocity='1'/>", "upper"),
+    ("<dynamics damping='1' friktion='1'/>", "friction"),
+    ("<safety_controller k_velocity='1'/>", None),
+    ("<limit lower='-1' upper='1' effort='1' velocity='1' gear_velocity='1'/>", None),
+    ("<contact/>", None),
+]
+
+
+@pytest.mark.parametrize(("content", "meant"), MISSPELT, ids=[content.split()[0][1:] + str(meant) for content, meant in MISSPELT])
+def test_a_name_that_is_nearly_that_of_a_urdf_is_told(content: str, meant: str | None) -> None:
+    """Names of others are left alone."""
+    found = [one for one in loaded(of_joint("continuous", f"{content}{HERE}"))[0].findings if one.code == "misspelt"]
+    assert [one.severity for one in found] == ["warning"] * (meant is not None)
+    assert all(meant in one.expected and "passed over" in one.expected for one in found if meant)
+
+
+@pytest.mark.parametrize("word", ["joint", "inertial", "inertia", "mass", "visual", "geometry", "box"])
+def test_each_element_is_told_where_its_name_is_misspelt(word: str) -> None:
+    text = of_shape("<box size='1 1 1'/>")
+    wrong = text.replace(f"<{word} ", f"<{word}x ").replace(f"<{word}>", f"<{word}x>").replace(f"</{word}>", f"</{word}x>")
+    assert wrong != text
+    assert {one.value for one in check(wrong) if one.code == "misspelt"} == {f"<{word}x>"}
 
 
 FRAMES = {

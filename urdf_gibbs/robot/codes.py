@@ -47,6 +47,7 @@ CODES = {
     "no-robot-name": Code(("warning",), "a <robot> without a name", "Give it one."),
     "missing": Code(("error",), "an attribute or element that a URDF must have", "Add it."),
     "bad-number": Code(("error",), "something else than finite numbers", "Write numbers with a decimal point, separated by blanks."),
+    "misspelt": Code(("warning",), "a name that is nearly one of a URDF's, and passed over", "Correct it."),
     "repeated": Code(("warning",), "an element given twice", "Delete the one that is not meant; the first is used."),
     "duplicate": Code(("error",), "two links or joints of one name", "Rename one of them."),
     "no-link": Code(("error",), "a robot without links", "Add one."),

@@ -18,6 +18,7 @@ from urdf_gibbs.robot.findings import Finding, Findings
 from urdf_gibbs.robot.garbage import garbage_collection_paused
 from urdf_gibbs.robot.inertias import report_inertias
 from urdf_gibbs.robot.model import Robot
+from urdf_gibbs.robot.spelling import check_spelling
 from urdf_gibbs.robot.tree import build
 from urdf_gibbs.robot.urdf import Urdf, read
 
@@ -198,6 +199,7 @@ def read_root(root: xml.Element, findings: Findings) -> Urdf:
 
         urdf.flexible = check_flexible(urdf, read_flexible(root, findings))
     report_inertias(urdf, urdf.doubts)
+    check_spelling(root, findings)
     return urdf
 
 
