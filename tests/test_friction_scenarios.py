@@ -193,7 +193,7 @@ def test_the_base_is_not_driven() -> None:
     [
         ("friction = -0.1", "friction: -0.1, expected a number of 0 or more"),
         ("friction = nan", "friction: nan, expected a finite number"),
-        ('friction = "rough"', 'friction: "rough" (rough is not known)'),
+        ('friction = "rough"', 'friction: "rough", expected a number, [static, kinetic], "urdf"'),
         ("friction = [0.3, 0.4]", "friction: [0.3, 0.4], expected a kinetic friction up to the static one"),
         ("friction = [0.3]", "friction: [0.3], expected a coefficient, or [static, kinetic]"),
         ('friction = ["urdf", -1]', "friction[1]: -1, expected a number of 0 or more"),
