@@ -168,6 +168,11 @@ def folders(value: Any, name: str = "package_dirs") -> list[str]:
     return [path_of(one, name) for one in listed(value, "a list of folders", name)]
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, "1 link" or "2 links"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def shown(value: Any) -> str:
     """A value in a message: its repr, cut where it is long."""
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from urdf_gibbs.arguments import counted
 from urdf_gibbs.cli.console import out
 from urdf_gibbs.robot.codes import CODES
 from urdf_gibbs.robot.findings import Finding
@@ -103,13 +104,9 @@ def _wrapped(text: str, width: int, indent: int) -> str:
     return textwrap.fill(text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
 
 
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
 def summary(report: Report) -> str:
     """``FILE: 2 errors, 1 warning, 0 notes``."""
-    told = ", ".join(_counted(count, severity) for severity, count in report.counts.items())
+    told = ", ".join(counted(count, severity) for severity, count in report.counts.items())
     ignored = len(report.found) - len(report.kept)
     return f"{report.file}: {told}{f' ({ignored} not asked for)' if ignored else ''}"
 
@@ -118,7 +115,7 @@ def print_tally(reports: list[Report]) -> None:
     """One line for all files, and one with the codes of their errors and warnings, the most frequent first."""
     totals = {severity: sum(report.counts[severity] for report in reports) for severity in STYLES}
     clean = sum(not report.fails(strict=True) for report in reports)
-    told = ", ".join(_counted(count, severity) for severity, count in totals.items())
+    told = ", ".join(counted(count, severity) for severity, count in totals.items())
     out.print(f"{len(reports)} files, {clean} without errors and warnings: {told}", markup=False)
     counts: dict[str, int] = {}
     for report in reports:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from urdf_gibbs.arguments import counted
 from urdf_gibbs.names import Method
 
 Array = NDArray[np.float64]
@@ -110,7 +111,7 @@ class Report:
         wrong = [c for c in self.comparisons if not c.agrees]
         if not wrong:
             return ""
-        count = f"{len(wrong)} of {_counted(len(self.comparisons), 'error')}"
+        count = f"{len(wrong)} of {counted(len(self.comparisons), 'error')}"
         return f"disagrees with {self.reference}: {_off(self.worst)}; more than was asked: {count}"
 
     def _agreement(self) -> str:
@@ -119,7 +120,7 @@ class Report:
         compared = [c for c in self.comparisons if c.exists]
         plain = [c for c in compared if c.bound == TOLERANCE]
         most = max(plain, key=lambda c: c.error, default=None)
-        words = f"agrees with {self.reference}: {_counted(len(plain), 'error')} within {TOLERANCE:.0e}"
+        words = f"agrees with {self.reference}: {counted(len(plain), 'error')} within {TOLERANCE:.0e}"
         if most is not None and most.error > 0.0:
             words += f", the largest {most.error:.1e} ({most.quantity}, {most.method})"
         by_condition: dict[str, Comparison] = {}
@@ -129,7 +130,7 @@ class Report:
             words += f"; {name} {one.error:.1e}, within the {one.bound:.1e} that M's condition allows"
         residuals = sum(c.bound < TOLERANCE for c in compared)
         if residuals:
-            words += f"; {_counted(residuals, 'residual')} within {RESIDUAL:.0e}"
+            words += f"; {counted(residuals, 'residual')} within {RESIDUAL:.0e}"
         return words
 
     def as_dict(self) -> dict[str, Any]:
@@ -149,10 +150,6 @@ class Report:
             "quantities": [comparison.as_dict() for comparison in self.comparisons],
             "notes": self.notes,
         }
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _off(one: Comparison) -> str:

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from urdf_gibbs.arguments import folders, one_of, path_of, whole
+from urdf_gibbs.arguments import counted, folders, one_of, path_of, whole
 from urdf_gibbs.errors import ArgumentError
 from urdf_gibbs.names import UpAxis
 from urdf_gibbs.robot.load import XML_TEXT
@@ -151,7 +151,7 @@ def view(
         "notes": list(scene.notes),
         **(extra or {}),
     }
-    kind = f"{_counted(len(robot.links), 'link')}, {_freedom(robot)}, {robot.base} base, {moving_mass(robot):.4g} kg"
+    kind = f"{counted(len(robot.links), 'link')}, {_freedom(robot)}, {robot.base} base, {moving_mass(robot):.4g} kg"
     file = "" if robot.file == XML_TEXT else f". {os.path.basename(robot.file)}"
     return View(robot, robot.name or "robot", kind + file, scene, data)
 
@@ -214,12 +214,8 @@ def animation(
     return View(robot, title or robot.name or "motion", f"{what}; {kind}.{status}", scene, data)
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def _freedom(robot: Robot) -> str:
-    return f"{_counted(robot.nv, 'degree')} of freedom"
+    return f"{counted(robot.nv, 'degree')} of freedom"
 
 
 def _theme(theme: str | None) -> str | None:
