@@ -18,7 +18,7 @@ from urdf_gibbs.simulation.scenario.lines import Path as Keys
 from urdf_gibbs.simulation.trajectory import Trajectory
 from urdf_gibbs.sweeps.general import Stop, Stopped
 from urdf_gibbs.sweeps.rows import RESULTS, asked, columns_of, state_of
-from urdf_gibbs.sweeps.scene import Scene, simulator_of
+from urdf_gibbs.sweeps.scene import Scene
 from urdf_gibbs.sweeps.values import Listed, Values
 from urdf_gibbs.walls import labels
 
@@ -41,12 +41,11 @@ class Compiled:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        first = scene.scenario(scene.question.first)
-        self._base: Scenario = first
+        first = self._base = scene.first
         over = scene.question.design.over
         # What has one value is part of the simulation.
         self._paths = {key: path for key, path in scene.question.paths.items() if not _is_one(over[key])}
-        simulator = simulator_of(first)
+        simulator = scene.first_simulator
         self._walls = labels((wall.name, type(wall).__name__.lower()) for wall in first.walls)
         vary = {name for key, path in self._paths.items() if (name := self._varies(key, path))}
         self._many = Many(simulator, tuple(sorted(vary)))

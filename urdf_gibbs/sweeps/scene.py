@@ -61,6 +61,16 @@ class Scene:
             return self.base.robot
         return scenario_of({key: value for key, value in self._content.items() if key != "links"}, {}, self._file).robot
 
+    @cached_property
+    def first(self) -> Scenario:
+        """With the values of the first run."""
+        return self.scenario(self.question.first)
+
+    @cached_property
+    def first_simulator(self) -> Simulator:
+        """Of the first run: what check tries is what compiled runs go on with."""
+        return simulator_of(self.first)
+
     @property
     def reads_robots(self) -> bool:
         """Whether every run has a robot of its own, beyond the inertias of links."""
@@ -101,7 +111,7 @@ class Scene:
             step = max(1, -(-len(values) // MOST_TRIED))
             for value in [*values[::step], values[-1]]:
                 self._blaming(first | {key: value}, (key,))
-        simulator_of(self.scenario(first))
+        _ = self.first_simulator
 
     def _blaming(self, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
         """Read the scenario of these values; what is wrong with one of the keys is said of it."""
